@@ -117,26 +117,32 @@ def merge(
 
 
 def agree(
-    first: str = argument("A.db", "One annotator's project."),
-    second: str = argument("B.db", "The other annotator's project."),
+    projects: list[str] = argument("PROJECT...", "The projects of two annotators or more."),
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the agreement of two annotators, in the abstracts and types that both have finished.
+    """Measure the agreement of annotators, in the abstracts and types that they have finished.
 
-    Measures: span F1 (exact and overlap), Cohen's kappa on tokens, relation F1 on all and on shared spans, and the
-    coreference scores, with 95 % intervals over abstracts.
+    Measures: Krippendorff's alpha on tokens over all annotators; of two, span F1 (exact and overlap), Cohen's kappa on
+    tokens, relation F1 on all and on shared spans, and the coreference scores, with 95 % intervals over abstracts; of
+    more, a line for each pair. What one project has only from another one, by merging, is left out.
 
     Examples:
 
         sciextract agree anna.sciextract ben.sciextract
 
-        sciextract agree anna.sciextract ben.sciextract --json
+        sciextract agree anna.sciextract ben.sciextract cleo.sciextract --json
     """
+    from contextlib import ExitStack
+
+    from sciextract.errors import UsageError
     from sciextract.store import open_project
     from sciextract.workflows.agreement import agree as compare
 
-    with open_project(first, read=True) as one, open_project(second, read=True) as two:
-        agreement = compare(one, two)
+    if len(projects) == 1:
+        raise UsageError("one project agrees with itself", "name those of two annotators or more")
+    with ExitStack() as stack:
+        opened = [stack.enter_context(open_project(each, read=True)) for each in projects]
+        agreement = compare(opened)
     print_report(agreement, agreement_lines(agreement), as_json)
 
 
@@ -200,15 +206,25 @@ def _difference_line(difference: Mapping[str, Any], text: str) -> str:
             if len(mentions) > 1:
                 words = f" {side['label'] or 'same as'} ".join(mentions)
         sides.append(f"{name}: {words}")
-    where = f"{difference['key']}  {difference['doc_key']}  {difference['layer']}"
+    source = difference["source"].removeprefix("import:")
+    where = f"{difference['key']}  {difference['doc_key']}  {difference['layer']}  {source}"
     return f"{where}  {'  |  '.join(sides)}"
 
 
 def agreement_lines(agreement: Agreed) -> Iterator[str]:
-    """One line a figure: its name, its value, its 95 % interval."""
-    plain = agreement.to_json()
-    yield (
-        f"{counted(plain['documents'], 'abstract')} compared; "
-        f"{agreement.only_first} only in the first, {agreement.only_second} only in the second project"
-    )
-    yield from agreement.report.lines()
+    """One line a figure: its name, its value, its 95 % interval; of more than two projects one line a pair."""
+    from sciextract.metrics.report import figure_lines
+
+    for pair in agreement.pairs:
+        documents = pair.report.documents if pair.report else 0
+        line = f"{counted(documents, 'abstract')} compared; {pair.only_first} only in the first, {pair.only_second} only in the second project"
+        if len(agreement.pairs) > 1:
+            line = f"{pair.first} and {pair.second}: {line}"
+            if pair.report:
+                exact, kappa = pair.report.spans.exact.f1, pair.report.tokens.all.kappa
+                line += "" if exact is None else f"; spans exact f1 {exact:.1f}"
+                line += "" if kappa is None else f"; tokens kappa {kappa:.2f}"
+        yield line
+    if len(agreement.pairs) == 1 and agreement.pairs[0].report:
+        yield from agreement.pairs[0].report.lines()
+    yield from figure_lines("tokens", agreement.to_json()["alpha"])

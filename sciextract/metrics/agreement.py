@@ -29,6 +29,7 @@ from sciextract.metrics.counts import (
 from sciextract.metrics.differences import count_matches
 from sciextract.metrics.report import (
     AgreementReport,
+    AlphaAgreement,
     ClusterAgreement,
     CoreferenceAgreement,
     F1Agreement,
@@ -39,6 +40,7 @@ from sciextract.metrics.report import (
     SpanAgreement,
     SpanLabelAgreement,
     TokenAgreement,
+    TokenAlpha,
 )
 from sciextract.metrics.scorer import (
     CONLL_METRICS,
@@ -126,6 +128,69 @@ def _kappas(summed: Floats) -> Floats:
     observed, expected = _shares(summed)
     beyond = np.where(single, np.nan, 1 - expected)
     return np.asarray((observed - expected) / beyond, dtype=np.float64)
+
+
+def alpha(
+    documents: Sequence[Sequence[Sequence[Hashable]]], resamples: int = RESAMPLES, seed: int = SEED
+) -> AlphaAgreement:
+    """Krippendorff's alpha for nominal data, with a bootstrap interval over documents.
+
+    Computed from counts as in Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section D: with
+    ``n_uc`` how many of the ``m_u`` annotators of unit u give it label c, and their sums ``n_c`` and ``n``,
+    alpha is ``1 - (n - 1) sum_u (m_u^2 - sum_c n_uc^2) / (m_u - 1) / (n^2 - sum_c n_c^2)``. Packages for it give no
+    interval over documents.
+
+    Args:
+        documents: Of each document the labels of its units, once for each annotator who has it; of equal length.
+        resamples: How many times documents are drawn with replacement; 0 for no interval.
+        seed: Of the random draws.
+    """
+    index: dict[Hashable, int] = {}
+    rows = []
+    for document in documents:
+        if len(document) > 1 and document[0]:
+            coded = np.array(
+                [[index.setdefault(label, len(index)) for label in side] for side in document]
+            )
+            same = sum((coded == side).sum() for side in coded)  # sum over units of sum_c n_uc^2
+            apart = (coded.size * len(coded) - same) / (len(coded) - 1)
+            rows.append((apart, np.bincount(coded.ravel())))
+    counts = np.zeros((len(rows), 1 + len(index)))
+    for row, (apart, labels) in zip(counts, rows, strict=True):
+        row[0], row[1 : 1 + len(labels)] = apart, labels
+    value = float(_alphas(counts.sum(axis=0, keepdims=True))[0])
+    spread = None
+    if len(rows) > 1 and resamples:
+        drawn = [_alphas(weights @ counts) for weights in draws(len(rows), resamples, seed)]
+        values = np.concatenate(drawn)
+        if not np.isnan(values).all():
+            low, high = np.nanpercentile(values, [2.5, 97.5])
+            spread = Interval(float(low), float(high))
+    units = sum(len(document[0]) for document in documents if len(document) > 1)
+    return AlphaAgreement(None if np.isnan(value) else value, units, spread)
+
+
+def _alphas(summed: Floats) -> Floats:
+    """Alpha of each sample, NaN where all units have one label. *Shape:* (samples, 1 + labels) to (samples,)."""
+    labels = summed[:, 1:]
+    total = labels.sum(axis=1)
+    pairs = total**2 - (labels**2).sum(axis=1)
+    apart = (total - 1) * summed[:, 0] / np.where(pairs == 0, np.nan, pairs)
+    return np.asarray(1 - apart, dtype=np.float64)
+
+
+def token_alpha(groups: Sequence[Sequence[AnnotatedDocument]]) -> TokenAlpha:
+    """Alpha on the tokens of documents, each as several annotators have it."""
+    labelled = []
+    for group in groups:
+        units = reduce(_shared_units, [each.document.tokens for each in group])
+        labelled.append([_token_labels(scorable(each), units) for each in group])
+    names = {name for sides in labelled for side in sides for labels in side for name in labels}
+    by_label = {
+        name: alpha([[[name in labels for labels in side] for side in sides] for sides in labelled])
+        for name in sorted(names)
+    }
+    return TokenAlpha(alpha(labelled), by_label)
 
 
 _CLUSTER_METRICS = ("muc", "b3", "ceafe", "lea")

@@ -205,6 +205,29 @@ class KappaAgreement:
 
 
 @dataclass(frozen=True, slots=True)
+class AlphaAgreement:
+    """Agreement of any number of annotators on tokens, corrected for chance.
+
+    Attributes:
+        alpha: At most 1; ``None`` where fewer than two labelled a token, and where all give one and the same label.
+        tokens: Tokens that at least two labelled.
+        interval: 95 % interval of ``alpha``; ``None`` with fewer than two documents.
+    """
+
+    alpha: float | None
+    tokens: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenAlpha:
+    """Tokens with their sets of labels, and for each label whether they have it."""
+
+    all: AlphaAgreement
+    labels: Mapping[str, AlphaAgreement]
+
+
+@dataclass(frozen=True, slots=True)
 class SpanLabelAgreement:
     """Entities of one label."""
 
@@ -279,13 +302,14 @@ class AgreementReport:
         """One line a figure: its name, its value, its 95 % interval."""
         plain = self.to_json()
         for section in ("spans", "tokens", "relations", "coreference"):
-            yield from _figure_lines(section, plain[section])
+            yield from figure_lines(section, plain[section])
 
 
-def _figure_lines(path: str, value: Any) -> Iterator[str]:
+def figure_lines(path: str, value: Any) -> Iterator[str]:
+    """One line a figure of nested plain values: its name, its value, its 95 % interval."""
     if not isinstance(value, dict):
         return
-    for figure in ("f1", "kappa"):
+    for figure in ("f1", "kappa", "alpha"):
         if figure in value:
             digits = 1 if figure == "f1" else 2
             shown = "   –" if value[figure] is None else f"{value[figure]:5.{digits}f}"
@@ -295,4 +319,4 @@ def _figure_lines(path: str, value: Any) -> Iterator[str]:
             yield line
     for name, inner in value.items():
         if isinstance(inner, dict) and name != "interval":
-            yield from _figure_lines(f"{path} {name}", inner)
+            yield from figure_lines(f"{path} {name}", inner)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain, combinations
 from typing import Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema, match_names
 from sciextract.errors import UsageError
-from sciextract.metrics.agreement import agreement
-from sciextract.metrics.report import AgreementReport
+from sciextract.metrics.agreement import agreement, token_alpha
+from sciextract.metrics.report import AgreementReport, TokenAlpha
 from sciextract.store import Project, label_changes
 from sciextract.store.coverage import covered_view
 from sciextract.store.document_state import annotated
@@ -25,102 +26,143 @@ from sciextract.store.rows import ProgressRow, rename_covered
 from sciextract.store.statistics import DECIDED
 from sciextract.workflows.disagreements import decided_part
 
+_TWO = 2
+
 
 @dataclass(frozen=True, slots=True)
-class Agreed:
+class PairAgreement:
     """How far two projects agree.
 
     Attributes:
-        report: The figures.
-        only_first: Texts that only the first project has finished, or in other types, or that came from the second.
+        first: The first project's file.
+        second: The second one's.
+        report: The figures; ``None`` where they have finished no type of the same abstract.
+        only_first: Texts that only the first has finished, or in other types, or that came from the second.
         only_second: The same of the second one.
     """
 
-    report: AgreementReport
+    first: str
+    second: str
+    report: AgreementReport | None
     only_first: int
     only_second: int
 
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """How far two projects or more agree.
+
+    Attributes:
+        pairs: Every two of them.
+        tokens: Krippendorff's alpha over all of them.
+    """
+
+    pairs: tuple[PairAgreement, ...]
+    tokens: TokenAlpha
+
     def to_json(self) -> dict[str, Any]:
-        """The report of ``--json``."""
-        own = {"only_first": self.only_first, "only_second": self.only_second}
-        return self.report.to_json() | own
+        """The report of ``--json``: of two projects their figures, of more those of every pair."""
+        pairs = [
+            asdict(replace(pair, report=None))
+            | (pair.report.to_json() if pair.report else {"documents": 0})
+            for pair in self.pairs
+        ]
+        for pair in pairs:
+            del pair["report"]
+        return (pairs[0] if len(pairs) == 1 else {"pairs": pairs}) | {"alpha": asdict(self.tokens)}
 
 
-def agree(first: Project, second: Project) -> Agreed:
-    """Compare the current views of two projects, in the types that both have looked for.
+def agree(projects: Sequence[Project]) -> Agreed:
+    """Compare the current views of projects, in the types that each two, and for alpha all of them, have looked for.
 
     Raises:
-        UsageError: There is no text in which both have looked for a type.
+        UsageError: There is no text in which two have looked for the same type.
     """
-    mine, theirs = _find_covered(first, first.schema), _find_covered(second, first.schema)
-    shared = {sha: mine[sha][1] & covered for sha, (_, covered) in theirs.items() if sha in mine}
-    copied = _find_copied(first, second)
-    both = {sha: covered for sha, covered in shared.items() if covered and sha not in copied}
-    if not both:
+    sides = [_Side(project, projects[0].schema) for project in projects]
+    pairs = tuple(_compare(*pair) for pair in combinations(sides, _TWO))
+    if not any(pair.report for pair in pairs):
         raise UsageError(
-            f"{first.path} and {second.path} have no text in common in which both have finished the same types",
+            f"{' and '.join(str(project.path) for project in projects)} have no text in common in which both have finished the same types",
             "finish abstracts with D at the desk, or import annotated files with --done all",
         )
-    names = _names_in(first.schema, second.schema)
-    ours = [covered_view(first.document(mine[sha][0]), both[sha]) for sha in both]
-    others = [
-        covered_view(_renamed(second.document(theirs[sha][0]), names), both[sha]) for sha in both
-    ]
-    symmetric = first.schema.symmetric_labels | second.schema.symmetric_labels
-    report = agreement(ours, others, symmetric)
-    return Agreed(report, len(mine) - len(both), len(theirs) - len(both))
+    groups = []
+    for sha in dict.fromkeys(chain.from_iterable(side.covered for side in sides)):
+        group: list[_Side] = []
+        for side in sides:
+            if sha in side.covered and not any(side.is_copy(other, sha) for other in group):
+                group.append(side)
+        covered = frozenset.intersection(*(side.covered[sha][1] for side in group))
+        if len(group) > 1 and covered:
+            groups.append([side.document(sha, covered) for side in group])
+    return Agreed(pairs, token_alpha(groups))
 
 
-def _find_copied(*projects: Project) -> set[str]:
-    """Texts in which all that one of two projects has is the work of the other's authors, which came by merging."""
-    sides = []
-    for project in projects:
-        rows = project.connection.execute(
+def _compare(first: _Side, second: _Side) -> PairAgreement:
+    both = {
+        sha: covered
+        for sha in first.covered
+        if sha in second.covered
+        and (covered := first.covered[sha][1] & second.covered[sha][1])
+        and not first.is_copy(second, sha)
+    }
+    mine, theirs = ([side.document(sha, both[sha]) for sha in both] for side in (first, second))
+    report = agreement(mine, theirs, first.symmetric | second.symmetric) if both else None
+    names = str(first.project.path), str(second.project.path)
+    return PairAgreement(
+        *names, report, len(first.covered) - len(both), len(second.covered) - len(both)
+    )
+
+
+class _Side:
+    """One annotator's project, with another schema's names of types.
+
+    Attributes:
+        covered: By the hash of each text in which somebody has looked for a type its number, and those types.
+        symmetric: Relation labels without direction.
+    """
+
+    def __init__(self, project: Project, schema: LabelSchema) -> None:
+        self.project, own = project, project.schema
+        self._names = (
+            match_names(schema.entities, own.entities),
+            match_names(schema.relations, own.relations),
+        )
+        self.symmetric = frozenset(
+            self._names[1].get(label, label) for label in own.symmetric_labels
+        )
+        connection, names = project.connection, project.sources
+        rows = connection.execute(
+            """SELECT d.sha256, d.id, p.covered, p.coreference = 'done' FROM document d
+            JOIN progress p ON p.document_id = d.id ORDER BY d.id"""
+        )
+        found = {}
+        for sha, number, body, with_clusters in rows:
+            covered = frozenset(rename_covered(json.loads(body), *self._names))
+            found[sha] = number, covered | ({Layer.COREFERENCE.value} if with_clusters else set())
+        self.covered = {sha: known for sha, known in found.items() if known[1]}
+        decided = connection.execute(
             f"""SELECT d.sha256, group_concat(DISTINCT e.author_id), min(e.kind = '{MERGED}') FROM ({DECIDED}) i
             JOIN event e ON e.id = i.event_id JOIN document d ON d.id = i.document_id GROUP BY d.id"""
         )
-        names = project.sources
-        sides.append(
-            {
-                sha: ({names[int(each)] for each in ids.split(",")}, merged)
-                for sha, ids, merged in rows
-            }
+        self._authors = {
+            sha: ({names[int(each)] for each in ids.split(",")}, merged)
+            for sha, ids, merged in decided
+        }
+
+    def is_copy(self, other: _Side, sha: str) -> bool:
+        """Whether all that one side has of a text is the other's work, which came by merging."""
+        nobody: tuple[set[str], int] = set(), 0
+        (mine, merged), (theirs, merged_there) = (
+            side._authors.get(sha, nobody) for side in (self, other)
         )
-    one, other = sides
-    return {
-        sha
-        for sha in one.keys() & other.keys()
-        if (one[sha][1] or other[sha][1]) and not one[sha][0].isdisjoint(other[sha][0])
-    }
+        return bool(merged or merged_there) and not mine.isdisjoint(theirs)
 
-
-Names = tuple[dict[str, str], dict[str, str]]
-
-
-def _names_in(schema: LabelSchema, other: LabelSchema) -> Names:
-    """What the types of another schema are called in this one."""
-    relations = match_names(schema.relations, other.relations)
-    return match_names(schema.entities, other.entities), relations
-
-
-def _renamed(document: AnnotatedDocument, names: Names) -> AnnotatedDocument:
-    return replace(document, annotations=document.annotations.renamed(*names))
-
-
-def _find_covered(project: Project, schema: LabelSchema) -> dict[str, tuple[int, frozenset[str]]]:
-    """Numbers of the texts in which somebody has looked for a type, and those types by their names in a schema."""
-    rows = project.connection.execute(
-        """SELECT d.sha256, d.id, p.covered, p.coreference = 'done' FROM document d
-        JOIN progress p ON p.document_id = d.id ORDER BY d.id"""
-    )
-    names, found = _names_in(schema, project.schema), {}
-    for sha, number, body, with_clusters in rows:
-        covered = frozenset(rename_covered(json.loads(body), *names))
-        if with_clusters:
-            covered |= {Layer.COREFERENCE.value}
-        if covered:
-            found[sha] = number, covered
-    return found
+    def document(self, sha: str, covered: frozenset[str]) -> AnnotatedDocument:
+        """The current view of a text, in some types."""
+        found = self.project.document(self.covered[sha][0])
+        return covered_view(
+            replace(found, annotations=found.annotations.renamed(*self._names)), covered
+        )
 
 
 def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementReport | None:

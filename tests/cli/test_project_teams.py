@@ -12,7 +12,7 @@ import pytest
 
 from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
-from sciextract.store import EntityRef, RelationRef, open_project
+from sciextract.store import Completeness, EntityRef, RelationRef, open_project
 from sciextract.store.label_changes import rename_type
 from sciextract.store.queries import queue_lengths, read_queue
 from tests.cli.conftest import Command
@@ -87,7 +87,7 @@ def differences(command: Command, *words: str) -> list[dict[str, Any]]:
 def f1s(report: Any) -> Iterator[float | None]:
     if isinstance(report, dict):
         for name, inner in report.items():
-            if name in ("f1", "kappa"):
+            if name in ("f1", "kappa", "alpha") and not isinstance(inner, dict):
                 yield inner
             yield from f1s(inner)
 
@@ -233,6 +233,19 @@ def test_agree_after_a_rename(command: Command, project: Path, ben: Path) -> Non
 def test_agree_with_oneself(command: Command, project: Path, ben: Path) -> None:
     found = json.loads(command("agree", project, project, "--json").out)
     assert set(f1s(found)) <= {100.0, 1.0, None}
+
+
+def test_agree_of_three(command: Command, project: Path, ben: Path, work: Path) -> None:
+    cleo = Path(shutil.copy(ben, work / "cleo.sciextract"))
+    with open_project(cleo, "cleo") as opened:
+        opened.actions.set_completeness(1, Completeness.IN_PROGRESS)
+    found = json.loads(command("agree", project, ben, cleo, "--json").out)
+    assert [pair["documents"] for pair in found["pairs"]] == [3, 2, 2]
+    assert f1s(found["pairs"][2]) and found["alpha"]["all"]["tokens"] > 0
+    pair = json.loads(command("agree", project, ben, "--json").out)
+    assert pair["alpha"]["all"]["alpha"] < found["alpha"]["all"]["alpha"] < 1
+    lines = command("agree", project, ben, cleo).out.splitlines()
+    assert sum(" and " in line for line in lines) == 3 and "tokens all alpha" in lines[3]
 
 
 def test_agree_needs_common_work(command: Command, project: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.documents.annotations import Annotations, Entity, Span, State, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
-from sciextract.metrics.agreement import agreement
+from sciextract.metrics.agreement import agreement, alpha
 from sciextract.metrics.report import AgreementReport, F1Agreement
 from tests.unit.metrics.builders import annotated, words
 
@@ -210,3 +210,16 @@ def test_the_json_is_plain() -> None:
     assert values["relations"]["labels"]["r"]["strict"]["f1"] == 100
     assert values["coreference"]["lea"]["f1"] is None
     assert values["tokens"]["labels"]["B"]["kappa"] == 1
+
+
+def test_alpha_of_the_published_example() -> None:
+    """Krippendorff 2011, section D: four observers, twelve units, some of them missing; nominal alpha is 0.743."""
+    observers = ("123321412...", "1233224125.3", ".3332342251.", "12332441251.")
+    units = [
+        [[label] for label in column if label != "."] for column in zip(*observers, strict=True)
+    ]
+    found = alpha(units)
+    assert found.alpha == pytest.approx(0.743, abs=0.0005)
+    assert found.tokens == 11 and found.interval is not None
+    assert found.interval.low < 0.743 < found.interval.high
+    assert alpha([[["Method"], ["Method"]]]).alpha is None
