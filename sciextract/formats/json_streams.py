@@ -91,6 +91,7 @@ def read_items(
 
 _BETWEEN = re.compile(r"[\s,]*")
 _LONGEST_HEAD = 1 << 14
+_PAIRS = "pairs that spaCy 2 trained on: jq -c '.[] | {text: .[0], label: .[1].entities}' FILE > NEW.jsonl"
 _DAMAGED = "the file may be cut off or changed by hand: export it again"
 
 
@@ -162,7 +163,10 @@ def _read_text(
                 value, end = DECODER.raw_decode(text, at)
                 if not isinstance(value, dict):
                     stray = f"{quoted(text[at:end])} found between records; expected JSON objects"
-                    value = FormatError(stray, path=path, line=number)
+                    is_pair = isinstance(value, list) and value and isinstance(value[0], str)
+                    value = FormatError(
+                        stray, path=path, line=number, hint=_PAIRS if is_pair else ""
+                    )
                 yield number, value
         except (ValueError, RecursionError) as error:
             is_placed = isinstance(error, json.JSONDecodeError)

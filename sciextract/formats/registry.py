@@ -244,7 +244,7 @@ FORMATS: list[FormatSpec] = [
         binary=True, output="file", extra="spacy", holds=("*",), training=True),
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
-        opening=rf"(?!{_DOCRED})\s*(?:\[\s*(?:[{{\]]|$)|{_SPREAD})",
+        opening=rf"(?!{_DOCRED})\s*(?:\[\s*(?:[{{\[\]]|$)|{_SPREAD})",
         options=("candidates",), holds=("*",)),
     FormatSpec("jsonl", "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
         (".jsonl", ".json", ".ndjson"), reader=".jsonl:read_jsonl", writer=".jsonl:JsonlWriter", record=".jsonl:parse_record",

@@ -11,7 +11,7 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats import read
+from sciextract.formats import BadRecord, read
 from tests.shared_data import ROOT
 from tests.unit.formats.tool_files import mentions, triples
 
@@ -111,3 +111,13 @@ def test_the_examples_of_the_pages(tmp_path: Path, page: str, language: str) -> 
     text = (ROOT / "docs" / "formats" / f"{page}.md").read_text("utf-8")
     (block,) = re.findall(rf"```{language}\n(.*?)```", text, flags=re.DOTALL)
     assert mentions(document_of(tmp_path, json.loads(block))) == BOTH
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_pairs_of_spacy_2_are_counted_with_advice(tmp_path: Path, indent: int | None) -> None:
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps([[TEXT, {"entities": [[0, 12, "Method"]]}]] * 2, indent=indent))
+    bad = list(read([path]))
+    assert [isinstance(each, BadRecord) and "jq -c" in each.error.hint for each in bad] == [
+        True
+    ] * 2
