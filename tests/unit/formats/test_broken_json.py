@@ -94,7 +94,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     path.write_text('{"text": "We parse graphs."}\n' * 3000)
     items = read([path])
     first = next(items)
-    assert sys.getrefcount(first) <= 3
+    # Held here, and by the frames of the reader and of what looks at each record.
+    assert sys.getrefcount(first) <= 4
     assert sum(1 for _ in items) == 2999
 
 
