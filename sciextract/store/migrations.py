@@ -62,7 +62,7 @@ def convert(path: Path, author: str) -> str:
                 _take_steps(connection, path, author)
         finally:
             settle(connection)
-    return f"{path} was converted from project version {version} to {VERSION}; as it was, it is kept as {backup.path}"
+    return f"{path.name} was converted from project version {version} to {VERSION}; as it was, it is kept as {backup.path}"
 
 
 def open_converted(path: Path, mode: Mode, author: str) -> Connection:

@@ -46,14 +46,15 @@ class TestBrokenProjects:
         (tmp_path / "p.sciextract").write_text("plain text")
         async with opened(tmp_path / "p.sciextract") as (app, pilot):
             assert isinstance(app.screen, ErrorDialog)
-            assert "not an SQLite file" in " ".join(shown(pilot).split())
+            assert "not an SQLite file" in " ".join(shown(pilot).replace("│", " ").split())
 
     async def test_one_of_a_newer_version(self, project: Path) -> None:
         with sqlite3.connect(project) as connection:
             connection.execute("PRAGMA user_version = 99")
         async with opened(project) as (app, pilot):
             assert isinstance(app.screen, ErrorDialog)
-            assert "project version 99" in " ".join(shown(pilot).split())
+            # How the dialog breaks its lines depends on the folder's name.
+            assert "project version 99" in " ".join(shown(pilot).replace("│", " ").split())
 
     async def test_one_of_an_earlier_version_is_converted_and_the_backup_named(
         self, tmp_path: Path
