@@ -92,13 +92,20 @@ def import_(
         "Where the text of an abstract changed, take the new one; decisions move along.", "--update"
     ),
     again: bool = flag("Bring back abstracts that were removed.", "--again"),
+    annotator: str | None = option(
+        "NAME", "Keep what the files say of abstracts that are here as another annotator's.", "--as"
+    ),
+    apply: bool = flag(
+        "Take the files' side where they differ from what was decided here.", "--apply"
+    ),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Import abstracts, and any annotations they have, into a project.
 
-    A text that the project already has is not duplicated: its record is kept and its annotations are added. Nor is a
+    A text that the project already has is not duplicated: its record is kept and its annotations are added, unless they
+    differ from what was decided here; then --apply or --as say what becomes of them. Nor is a
     paper, by DOI, PubMed id, or title with year and first author: the project keeps both records and the longer
     abstract. Decisions in the project, and the texts that they are about, are only changed by --update: where the text
     of an abstract (by key, DOI, PubMed id or paper) changed, decisions move to the new one. What was decided about
@@ -115,6 +122,8 @@ def import_(
         sciextract import plmarker.json --fields predicted
 
         sciextract import search-of-this-year.ris --update
+
+        sciextract import corrected/ --apply --author ben
     """
     from sciextract.workflows.import_files import import_files, layers_named
 
@@ -126,7 +135,7 @@ def import_(
             imported = import_files(
                 opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
                 done=layers_named(done), fields=fields, keep_duplicates=keep_duplicates,
-                update=update, again=again,
+                update=update, again=again, annotator=annotator, apply=apply,
             )  # fmt: skip
     report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)
     raise typer.Exit(imported.exit_code)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
@@ -181,9 +181,10 @@ def adjudicate(
             done = decide_all(opened, differences, take, only_these=bool(key))
         else:
             for each in differences:
-                values = each.to_json()
-                line = _difference_line(values, opened.document_state(each.number).text)
-                print_row(values, line, as_json)
+                words = each.in_words(opened.document_state(each.number).text)
+                source = each.source.removeprefix("import:")
+                line = f"{each.key}  {each.difference.doc_key}  {each.difference.layer.item}  {source}  {words}"
+                print_row(each.to_json(), line, as_json)
     words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"
@@ -192,23 +193,6 @@ def adjudicate(
     report(summary, words, as_json, aside=take is None)
     if done.refused:
         raise typer.Exit(ExitCode.PARTIAL if done.decided else ExitCode.FAILED)
-
-
-def _difference_line(difference: Mapping[str, Any], text: str) -> str:
-    sides = []
-    for name in ("mine", "theirs"):
-        side, words = difference[name], "nothing"
-        if side is not None:
-            mentions = [
-                " ".join(text[start:end] for start, end in each) for each in side["fragments"]
-            ]
-            words = f"{mentions[0]} [{side['label']}]"
-            if len(mentions) > 1:
-                words = f" {side['label'] or 'same as'} ".join(mentions)
-        sides.append(f"{name}: {words}")
-    source = difference["source"].removeprefix("import:")
-    where = f"{difference['key']}  {difference['doc_key']}  {difference['layer']}  {source}"
-    return f"{where}  {'  |  '.join(sides)}"
 
 
 def agreement_lines(agreement: Agreed) -> Iterator[str]:

@@ -54,11 +54,13 @@ class FieldChoice:
         side: The fields that are read.
         strict: Whether a record without any of them has no annotations; else its other fields are read.
         met: How many records were read so, by the fields that were read and those that were left.
+        formats: The formats that were read.
     """
 
     side: Side = "gold"
     strict: bool = False
     met: Counter[tuple[FieldNames, FieldNames]] = field(default_factory=Counter)
+    formats: set[str] = field(default_factory=set)
 
     def check(self, path: str) -> None:
         """Refuse a strict choice that no record of ``path`` fulfils.

@@ -222,6 +222,8 @@ def read_inputs(
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
 
     def parsed(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
+        if fields is not None:
+            fields.formats.add(spec.id)
         return spec.load_reader()(replace(source, **changes))
 
     spec = get_format(format_id) if format_id else None

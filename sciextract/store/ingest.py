@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,14 @@ from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now, to_sql
 from sciextract.store.state_tables import load_rows
-from sciextract.store.text_versions import REMOVE, Alignment, move_decisions, take_out, why_gone
+from sciextract.store.text_versions import (
+    REMOVE,
+    Alignment,
+    move_annotations,
+    move_decisions,
+    take_out,
+    why_gone,
+)
 
 if TYPE_CHECKING:
     from sciextract.store.document_state import Context
@@ -149,6 +156,7 @@ class Import(Batches):
         papers: Those of the project, to keep each once; ``None`` keeps every text.
         removed: Those that were removed from it, to keep them out; ``None`` brings them back.
         update: Whether another text of an abstract takes the place of the one that is here.
+        hold: Whether annotations of an abstract that is here are not to be imported.
         counts: What it did so far.
         remarks: Keys of documents and what there is to say about their papers, since the last batch.
     """
@@ -159,6 +167,7 @@ class Import(Batches):
     papers: PaperIndex | None = None
     removed: PaperIndex | None = None
     update: bool = False
+    hold: Callable[[DocumentState, Annotations], bool] = lambda doc, said: False
     counts: ImportCounts = field(default_factory=ImportCounts, init=False)
     remarks: list[tuple[str, str]] = field(default_factory=list, init=False)
     _came: set[int] = field(default_factory=set, init=False)
@@ -192,8 +201,11 @@ class Import(Batches):
         paper = paper_of(item.document) if self.papers else None
         updated = counts.updated
         is_new = documents.known_by_text(self.project.connection, text_sha256) is None
-        if is_new and not self._is_wanted(context, item, paper, counts):
-            return
+        if is_new:
+            wanted = self._find_place(context, item, paper, counts)
+            if wanted is None:
+                return
+            item, said = wanted, wanted.annotations
         doc = find_or_insert(self.project.connection, item.document)
         counts.known += doc.progress is not None and counts.updated == updated
         counts.documents += doc.progress is None
@@ -202,25 +214,29 @@ class Import(Batches):
         document, remarks = item.document, (*item.warnings, *warnings)
         record = Record(document.doc_key, self.source, document.fields, remarks)
         keep_annotations(self.project, context, doc.number, said if has_items else None, [record])
+        came = doc.progress is None or doc.number in self._came
+        is_held = not came and self.hold(doc, said)
         if doc.progress is None:
             doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
         elif warnings and len(warnings) != doc.progress.warned:
             doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
-        if has_items:
+        if has_items and not is_held:
             before, imported = context.items, ImportMerge(doc, context)
             imported.merge(said)
             counts.items += context.items - before
             counts.against_decisions += imported.against_decisions
-        Edit(doc, context).finish(self.done)
+        if not is_held:
+            Edit(doc, context).finish(self.done)
         self.project.save(doc, context)
-        self._came.add(doc.number)
+        if came or counts.updated > updated:
+            self._came.add(doc.number)
         self._add_paper(doc.number, paper)
 
-    def _is_wanted(
+    def _find_place(
         self, context: Context, item: AnnotatedDocument, paper: PaperRecord | None,
         counts: ImportCounts,
-    ) -> bool:  # fmt: skip
-        """Whether a text that the project does not have goes into it; where not, all is done that there was to do."""
+    ) -> AnnotatedDocument | None:  # fmt: skip
+        """What goes into the project of a text that it does not have; ``None`` where all is done that there was to do."""
         document, said = item.document, item.annotations
         known, same_key = self._find_paper(document, paper), self._find_key(document)
         if known is None and same_key and paper and same_key[1].is_alike:
@@ -232,12 +248,12 @@ class Import(Batches):
             and (gone == REMOVE or (paper and self.removed.find(paper)))
         ):
             counts.removed += 1
-            return False
+            return None
         if self.update and known is not None and self._is_changed(known, document):
-            return self._replace(context, known, item, counts)
+            return item if self._replace(context, known, item, counts) else None
         if self.update and known is None and same_key and not _is_numbered(document.doc_key):
             self._refuse(document, counts)
-            return False
+            return None
         has_items = bool(said.entities or said.relations or said.clusters)
         is_earlier = gone == "import"
         if known is not None and paper and (is_earlier or not has_items):
@@ -246,14 +262,18 @@ class Import(Batches):
                     document, "an earlier text of an abstract here: its annotations stay out"
                 )
             self._add_paper(self._keep_once(context, known, item, paper, counts), paper)
-            return False
+            return None
         if known is not None:
+            kept = documents.load(self.project.connection, known).document
+            alignment = Alignment(document.text, kept.text)
+            if alignment.is_same:  # formats of tokens do not keep blanks
+                return replace(item, document=kept, annotations=move_annotations(said, alignment))
             counts.changed += 1
             words = "its paper is here with another text: both are kept, for it has annotations"
             self._remark(document, words)
         elif same_key:
             self._remark(document, "another text here has the same key: both are kept")
-        return True
+        return item
 
     def _find_paper(self, document: Document, paper: PaperRecord | None) -> int | None:
         """The document of the same paper in the project."""

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Layer, Span, State
+from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.papers import without_rights
 from sciextract.store.document_state import Context, DocumentState, Outcome
@@ -35,7 +35,7 @@ _GONE = """SELECT d.id, e.id, coalesce(t.kind, e.kind) FROM document d
     JOIN change c ON c.seq = (SELECT max(seq) FROM change WHERE document_id = d.id)
     JOIN event e ON e.id = c.event_id LEFT JOIN event t ON t.id = e.target AND e.kind = 'redo'
     WHERE NOT EXISTS (SELECT 1 FROM progress p WHERE p.document_id = d.id)"""
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
 #: Matching costs the square of the words; beyond, frequent words are only matched beside others.
 _MANY_WORDS = 1000
 #: Of two texts by their words, of two passages by their characters: below, one was not made of the other.
@@ -86,6 +86,7 @@ class Alignment:
     Attributes:
         shared: The share of the words of the shorter text that both have, in one order.
         has_new_words: Whether the later one has others, those of publishers' rights aside.
+        is_same: Whether only blanks and punctuation differ.
     """
 
     def __init__(self, old: str, new: str) -> None:
@@ -107,6 +108,7 @@ class Alignment:
             for words in (before, after)
         )
         self.shared = len(mine & self._places.keys()) / max(1, min(len(mine), len(theirs)))
+        self.is_same = len(mine & self._places.keys()) == len(mine) == len(theirs) > 0
         end, new_words = len(without_rights(new)), theirs - {*self._places.values()}
         self.has_new_words = any(self._new[place].char_end <= end for place in new_words)
 
@@ -136,6 +138,17 @@ class Alignment:
         found = Span(self._new[begin_at].char_start, self._new[end_at - 1].char_end)
         texts = span.of(self._texts[0]), found.of(self._texts[1])
         return (found, False) if SequenceMatcher(None, *texts).ratio() >= _ALIKE else None
+
+
+def move_annotations(said: Annotations, alignment: Alignment) -> Annotations:
+    """Annotations of a text for another one of the same words."""
+    entities = []
+    for entity in said.entities:
+        moved = [alignment.move(fragment) for fragment in entity.fragments]
+        spans = tuple(place[0] for place in moved if place is not None)
+        if len(spans) == len(moved):
+            entities.append(replace(entity, fragments=spans))
+    return replace(said, entities=tuple(entities), candidates=None)
 
 
 def move_decisions(

@@ -176,7 +176,7 @@ def decide_document(
         refused.clear()
         # A link that is taken changes the clusters that the other links speak of: they are looked at one by one.
         single = Layer.COREFERENCE if verdict == "theirs" else None
-        for dispute in _in_order(lambda: waiting(project, doc, source_id, before), single):
+        for dispute in in_order(lambda: waiting(project, doc, source_id, before), single):
             if only is not None and dispute.key not in only:
                 continue
             try:
@@ -201,7 +201,7 @@ def decide_document(
     return AdjudicationResult(len(keys), dict(refused))
 
 
-def _in_order(look: Callable[[], list[Dispute]], single: Layer | None) -> Iterator[Dispute]:
+def in_order(look: Callable[[], list[Dispute]], single: Layer | None) -> Iterator[Dispute]:
     """What waits in a document, layer by layer, each difference once.
 
     A decision changes what is different in the rest of the document, so that is looked at again: after every

@@ -40,6 +40,26 @@ class Dispute:
     difference: Difference
     cluster_mentions: tuple[tuple[Span, ...], ...] = ()
 
+    @property
+    def change(self) -> str:
+        """What the other side did to what holds in the project."""
+        if self.difference.first is None:
+            return "additions"
+        return "deletions" if self.difference.second is None else "changes"
+
+    def in_words(self, text: str) -> str:
+        """Both sides in one line; ``text`` is the document's."""
+        sides = []
+        for name, item in (("mine", self.difference.first), ("theirs", self.difference.second)):
+            words = "nothing"
+            if item is not None:
+                mentions = [" ".join(span.of(text) for span in spans) for spans in item.fragments]
+                words = f"{mentions[0]} [{item.label}]"
+                if len(mentions) > 1:
+                    words = f" {item.label or 'same as'} ".join(mentions)
+            sides.append(f"{name}: {words}")
+        return "  |  ".join(sides)
+
     def to_json(self) -> dict[str, Any]:
         """The dispute as one JSON object."""
         one = self.difference
@@ -80,17 +100,34 @@ def compare_with_source(
         source_id: The other source.
     """
     found = latest_of_source(project.connection, doc.stored.number, source_id)
-    sources = project.sources
     if found is None or doc.progress is None:
         return None
-    annotations, covered = found
-    mine = annotated(doc, sources, IN_VIEW)
+    return compare_with(project, doc, project.sources[source_id], *found)
+
+
+def compare_with(
+    project: Project,
+    doc: DocumentState,
+    source: str,
+    annotations: Annotations,
+    covered: frozenset[str] | None = None,
+) -> DocumentComparison:
+    """Hold a document against what a source says about it.
+
+    Args:
+        project: The open project.
+        doc: The document as it is, or would be.
+        source: The other source.
+        annotations: What it says.
+        covered: What it has looked for; everything when ``None``.
+    """
+    mine = annotated(doc, project.sources, IN_VIEW)
     view = decided_part(annotations) if covered is None else annotations.in_states(IN_VIEW)
     theirs = AnnotatedDocument(mine.document, view)
     differing = differences([mine], [theirs], project.schema.symmetric_labels)
     if covered is not None:
         differing = [*_were_looked_at(differing, doc, annotations, covered)]
-    number, source, sha = doc.stored.number, sources[source_id], mine.document.text_sha256
+    number, sha = doc.stored.number, mine.document.text_sha256
     listed: dict[str, Dispute] = {}
     for one in differing:
         # Decided keys lie in the logs of projects: every part of them keeps its spelling.

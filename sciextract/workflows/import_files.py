@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from itertools import islice
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
@@ -28,7 +28,12 @@ from sciextract.store.project_settings import with_labels
 from sciextract.store.text_versions import removed_numbers
 from sciextract.text.english import counted
 
+if TYPE_CHECKING:
+    from sciextract.workflows.corrections import Corrections
+
 _PREDICTED = "#predicted"
+_SHOWN = 5
+"""Differences of a file that are listed."""
 _Item = TypeVar("_Item", Entity, Relation, Cluster)
 
 
@@ -80,6 +85,12 @@ class ImportReport:
         bad: Records that could not be read.
         warned: Documents with remarks.
         added_labels: Types that were added to the schema.
+        differing: Abstracts of which files say something else than was decided.
+        differences: How many of each kind.
+        uncompared: Abstracts with entities here and none in the file: these may be older.
+        left: Those of the differences that nothing was done about.
+        applied: Those that were applied.
+        kept_as: The annotator that they were kept as.
         notes: Which fields of files with gold and predictions were read, and which were left.
         seconds: How long it took.
     """
@@ -88,6 +99,12 @@ class ImportReport:
     bad: int = 0
     warned: int = 0
     added_labels: list[str] = field(default_factory=list)
+    differing: int = 0
+    differences: Counter[str] = field(default_factory=Counter)
+    uncompared: int = 0
+    left: int = 0
+    applied: int = 0
+    kept_as: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -97,7 +114,7 @@ class ImportReport:
         counts = self.counts
         usable = counts.documents + counts.known + counts.already.total()
         usable += counts.updated + counts.removed
-        return ExitCode.of(usable, self.bad + counts.refused)
+        return ExitCode.of(usable, self.bad + counts.refused + self.left)
 
     @property
     def versions(self) -> list[str]:
@@ -120,6 +137,19 @@ class ImportReport:
             )
         if counts.removed:
             found.append(f"{counts.removed:,} removed earlier, left out (--again takes them)")
+        if self.differing:
+            kinds = [counted(count, kind[:-1]) for kind, count in sorted(self.differences.items())]
+            words = counted(self.differing, "abstract differs", "abstracts differ")
+            words += f" from what was decided here ({', '.join(kinds)})"
+            if self.left:
+                words += ", left as they are: --apply takes the file's side, --as NAME keeps it as an annotator for adjudicate"
+            elif self.kept_as:
+                words += f", kept as {self.kept_as}: sciextract adjudicate decides"
+            else:
+                words += f": {self.applied:,} applied"
+            found.append(words)
+        if self.uncompared:
+            found.append(f"{self.uncompared:,} without entities in the file, not compared")
         return found
 
     @property
@@ -140,7 +170,9 @@ class ImportReport:
         counts = {
             each.name: getattr(self.counts, each.name) for each in dataclass_fields(self.counts)
         }
-        more = {"bad": self.bad, "warned": self.warned, "added_labels": self.added_labels}
+        names = ["bad", "warned", "added_labels", "differing", "differences", "uncompared"]
+        names += ["left", "applied"]
+        more = {name: getattr(self, name) for name in names}
         return counts | more | {"notes": self.notes, "seconds": round(self.seconds, 3)}
 
 
@@ -157,6 +189,8 @@ def import_files(
     keep_duplicates: bool = False,
     update: bool = False,
     again: bool = False,
+    annotator: str | None = None,
+    apply: bool = False,
 ) -> ImportReport:
     """Import files, folders or standard input (``-``); one event in the log for each of them.
 
@@ -179,6 +213,8 @@ def import_files(
         keep_duplicates: Whether other texts of papers that the project has are kept, too.
         update: Whether another text of an abstract (of the same key, DOI, PubMed id or paper) takes its place.
         again: Whether abstracts come back that were removed.
+        annotator: Who has annotated the files: what they say of abstracts that are here is kept for adjudication.
+        apply: Whether what they say of abstracts that are here replaces what was decided; one event a file.
 
     Raises:
         SchemaError: A label is not in the project's schema; nothing of that file was imported.
@@ -189,6 +225,8 @@ def import_files(
     """
     if keep_duplicates and update:
         raise UsageError("--update and --keep-duplicates exclude each other", "leave one out")
+    if apply and annotator is not None:
+        raise UsageError("--as and --apply exclude each other", "leave one out")
     paths = expand_inputs(paths)
     for path in paths:
         # Another reader of the project's own file would cost SQLite its locks (see ``store.peek``).
@@ -203,7 +241,7 @@ def import_files(
     ]
     job = _Job(
         project, listener or ImportListener(), at_a_time, add_labels, done, keep_duplicates,
-        update, again,
+        update, again, annotator, apply,
     )  # fmt: skip
     return job.run_all(sources)
 
@@ -238,6 +276,8 @@ class _Job:
     keep_duplicates: bool = False
     update: bool = False
     again: bool = False
+    annotator: str | None = None
+    apply: bool = False
     papers: PaperIndex | None = None
     removed: PaperIndex | None = None
     report: ImportReport = field(default_factory=ImportReport)
@@ -273,6 +313,9 @@ class _Job:
         target = Import(
             self.project, source, {"path": path}, self.done, self.papers, self.removed, self.update
         )
+        corrections = self._corrections(source) if choice.side == "gold" else None
+        if corrections is not None:
+            target.hold = corrections.hold
         try:
             while batch := list(islice(readable, self.at_a_time)):
                 schema = self._schema_for(path, batch, readable)
@@ -290,6 +333,8 @@ class _Job:
                     self.listener.warned(key, (words,))
                 self.listener.progress(self.seen)
             choice.check(path)
+            if corrections is not None:
+                self._settle(corrections, choice.formats)
         # Batches are written as they come, so what came before the bad one is in the project already.
         except (SchemaError, UsageError):
             if target.event_id is not None:
@@ -302,6 +347,40 @@ class _Job:
         for note in choice.messages(path):
             self.report.notes.append(note)
             self.listener.note(note)
+
+    def _corrections(self, source: str) -> Corrections | None:
+        """Who compares what comes with what is here; nobody where nothing is."""
+        if not self.project.numbers():
+            return None
+        # Comparing takes numpy, which most imports need not wait for.
+        from sciextract.workflows.corrections import Corrections
+
+        by = f"import:{self.annotator}" if self.annotator else source
+        return Corrections(self.project, by, everything=self.annotator is not None)
+
+    def _settle(self, corrections: Corrections, format_ids: Collection[str]) -> None:
+        """Report how a file differs from what was decided, or do with it what is asked for."""
+        found, report = corrections.settle(format_ids), self.report
+        report.uncompared += corrections.empty * corrections.has_items
+        if not corrections.said:
+            return
+        report.differing += len({each.number for each in found})
+        report.differences.update(each.change for each in found)
+        if self.apply:
+            taken, refused = corrections.apply()
+            report.applied += taken
+            report.bad += refused.total()
+            for (key, reason), count in refused.items():
+                self.listener.warned(key, (f"{count:,} not applied: {reason}",))
+        elif self.annotator:
+            corrections.keep()
+            report.kept_as = self.annotator
+        else:
+            report.left += len(found)
+            for each in found[:_SHOWN]:
+                words = each.in_words(self.project.document_state(each.number).text)
+                words = f"{each.difference.layer.item}  {words}"
+                self.listener.warned(each.difference.doc_key, (words,))
 
     def bad(self, error: FormatError) -> None:
         """Count and report a record that cannot be read."""

@@ -1,0 +1,173 @@
+"""Annotations that come back for abstracts that were worked on: compared, applied as one event, or kept for adjudication."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sciextract.errors import ExitCode
+from sciextract.store import open_project
+from tests.cli.conftest import Command
+from tests.cli.projects import write_lines
+
+TEXT = "Shallow nets parse rivers. Deep nets use graphs. We compare both of them over the lakes."
+SPANS = {"Shallow nets": "Method", "rivers": "Task", "graphs": "Material"}
+
+
+def mention(surface: str, label: str) -> dict[str, Any]:
+    start = TEXT.index(surface)
+    where = {"fragments": [[start, start + len(surface)]]}
+    return {"id": surface.replace(" ", ""), **where, "label": label, "state": "accepted"}
+
+
+@pytest.fixture
+def path(command: Command, work: Path) -> Path:
+    """A finished abstract with three mentions and a relation, and one that nobody has touched."""
+    command("init", "p.sciextract")
+    link = {"id": "1", "head": "Shallownets", "tail": "rivers", "label": "USED-FOR", "state": "accepted"}  # fmt: skip
+    entities = [mention(*each) for each in SPANS.items()]
+    done = {
+        "schema_version": 1,
+        "doc_key": "a",
+        "text": TEXT,
+        "entities": entities,
+        "links": [link],
+    }
+    write_lines(work / "in.jsonl", done, {"id": "b", "text": "Bees dance in the evening."})
+    command("import", "in.jsonl", "--done", "all")
+    return work / "p.sciextract"
+
+
+def items(path: Path) -> set[tuple[str, ...]]:
+    """What holds in the first abstract."""
+    with open_project(path, read=True) as opened:
+        annotations = opened.document(1).annotations
+        texts = {each.id: each.text_of(TEXT) for each in annotations.entities}
+        return {(texts[each.id], each.label) for each in annotations.entities} | {
+            (texts[each.head], each.label, texts[each.tail]) for each in annotations.relations
+        }
+
+
+def edit_brat(place: Path) -> None:
+    file = place / "a.ann"
+    lines = [line.replace("Task", "Metric") for line in file.read_text().splitlines()]
+    kept = [line for line in lines if "graphs" not in line]
+    start = TEXT.index("Deep nets")
+    file.write_text("\n".join([*kept, f"T9\tMethod {start} {start + 9}\tDeep nets"]) + "\n")
+
+
+def edit_conll(place: Path) -> None:
+    lines = place.read_text().replace("-Task", "-Metric").splitlines()
+    tags = {"graphs": "O", "Deep": "B-Method"}
+    edited, deep = [], False
+    for line in lines:
+        word = re.split(r"\s", line)[0]
+        tag = "I-Method" if deep and word == "nets" else tags.get(word)
+        deep = word == "Deep"
+        edited.append(line if tag is None else re.sub(r"\S+$", tag, line))
+    place.write_text("\n".join(edited) + "\n")
+
+
+def edit_json(place: Path) -> None:
+    """Edits doccano, Label Studio and jsonl alike: wherever a mention is written, by its place and label."""
+    start = TEXT.index("Deep nets")
+
+    def edited(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: edited(each) for key, each in value.items()}
+        if not isinstance(value, list):
+            return "Metric" if value == "Task" else value
+        kept = [edited(each) for each in value if not is_graphs(each)]
+        if len(kept) < len(value):
+            kept.append(json.loads(put_deep(next(each for each in value if is_graphs(each)))))
+        return kept
+
+    def is_graphs(value: Any) -> bool:
+        begin = TEXT.index("graphs")
+        plain = json.dumps(value)
+        here = f"{begin}, {begin + 6}" in plain or f'"start": {begin}, "end": {begin + 6}' in plain
+        here = here or f'"start_offset": {begin}' in plain
+        return (
+            isinstance(value, dict) and here and plain.count("Material") == 1 and len(plain) < 400
+        )
+
+    def put_deep(item: Any) -> str:
+        begin = TEXT.index("graphs")
+        plain = json.dumps(item).replace("Material", "Method").replace("graphs", "Deep nets")
+        return plain.replace(str(begin + 6), str(start + 9)).replace(str(begin), str(start))
+
+    content = place.read_text()
+    if content.startswith("["):
+        place.write_text(json.dumps(edited(json.loads(content))))
+    else:
+        lines = [edited(json.loads(line)) for line in content.splitlines()]
+        place.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+EDITS: dict[str, Callable[[Path], None]] = {
+    "brat": edit_brat,
+    "conll": edit_conll,
+    "doccano": edit_json,
+    "label-studio": edit_json,
+    "jsonl": edit_json,
+}
+
+
+@pytest.mark.parametrize("format_id", EDITS)
+def test_edits_come_back_once(command: Command, path: Path, format_id: str) -> None:
+    before = items(path)
+    command("export", "--to", format_id, "--all", "--output", "out")
+    assert command("import", "out", "--from", format_id).code == ExitCode.DONE, "nothing was edited"
+    assert items(path) == before
+    EDITS[format_id](Path("out"))
+
+    told = command("import", "out", "--from", format_id, "--json")
+    counts = json.loads(told.out)
+    assert (told.code, counts["left"]) == (ExitCode.PARTIAL, counts["left"])
+    assert counts["differences"] == {"additions": 1, "changes": 1, "deletions": 1}
+    assert items(path) == before
+    assert "'a': entity  mine: rivers [Task]  |  theirs: rivers [Metric]" in told.err
+
+    command("import", "out", "--from", format_id, "--as", "ben")
+    assert len(command("adjudicate").out.splitlines()) == 3
+    assert command("undo").code == ExitCode.DONE
+
+    applied = command("import", "out", "--from", format_id, "--apply", "--author", "ben")
+    assert applied.code == ExitCode.DONE, applied.err
+    assert items(path) == (before - {("rivers", "Task"), ("graphs", "Material")}) | {
+        ("rivers", "Metric"),
+        ("Deep nets", "Method"),
+    }
+    assert command("import", "out", "--from", format_id).code == ExitCode.DONE
+    with open_project(path, read=True) as opened:
+        event = next(each for each in opened.log() if each.kind == "corrections")
+    assert event.author == "person:ben"
+    assert command("undo", "--event", event.id).code == ExitCode.DONE
+    assert items(path) == before
+
+
+def test_one_place_never_gets_two_labels_in_silence(command: Command, work: Path) -> None:
+    command("init", "p.sciextract")
+    first = {
+        "schema_version": 1,
+        "doc_key": "a",
+        "text": TEXT,
+        "entities": [imported("rivers", "Task")],
+    }
+    write_lines(work / "one.jsonl", first)
+    write_lines(work / "two.jsonl", {**first, "entities": [imported("rivers", "Metric")]})
+    write_lines(work / "more.jsonl", {**first, "entities": [imported("graphs", "Material")]})
+    command("import", "one.jsonl")
+    assert command("import", "two.jsonl").code == ExitCode.PARTIAL
+    assert command("import", "more.jsonl").code == ExitCode.DONE
+    command("import", "two.jsonl", "--as", "ben", "--apply")
+    assert items(work / "p.sciextract") == {("rivers", "Task"), ("graphs", "Material")}
+
+
+def imported(surface: str, label: str) -> dict[str, Any]:
+    return {**mention(surface, label), "state": "imported"}
