@@ -111,6 +111,8 @@ def merge(
         f"{counted(counts.documents, 'new abstract')}; {counts.taken:,} taken over; "
         f"{counts.compared:,} worked on by both, {counted(done.disagreements, 'difference')} to decide"
     )
+    if counts.removed:
+        words += f"; {counts.removed:,} left out that were removed here"
     if done.queues:
         words += f"; queues: {', '.join(done.queues)}"
     report(done.to_json(), words, as_json)

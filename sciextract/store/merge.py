@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from sciextract.documents.annotations import Annotations, Layer, State
+from sciextract.documents.annotations import Layer, State
 from sciextract.documents.schema import LabelSchema, match_names
 from sciextract.store import documents, events
 from sciextract.store.document_state import Context, DocumentState, decided, find_broken_rules
@@ -37,6 +37,7 @@ from sciextract.store.rows import (
     to_values,
 )
 from sciextract.store.statistics import decisions_by_author
+from sciextract.store.text_versions import REMOVE, Alignment, move_decisions, why_gone
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -53,17 +54,18 @@ class Foreign:
 
     Attributes:
         doc: All its rows, rejected and undecided ones too.
-        progress: How far the other side has come with it.
-        said: What was decided there.
         sources: Names of the other project's sources.
         records: Its bibliographic records.
     """
 
     doc: DocumentState
-    progress: ProgressRow
-    said: Annotations
     sources: Mapping[int, str]
     records: tuple[documents.Record, ...]
+
+    @property
+    def progress(self) -> ProgressRow:
+        """How far the other side has come with it."""
+        return self.doc.progress or ProgressRow()
 
 
 @dataclass(slots=True)
@@ -75,12 +77,14 @@ class MergeCounts:
         taken: Texts of both projects for which something was taken over that only the other side had looked at.
         compared: Texts of which both sides worked on the same layer: differences wait for adjudication.
         items: Items added or decided.
+        removed: Texts that were removed here: they stay out.
     """
 
     documents: int = 0
     taken: int = 0
     compared: int = 0
     items: int = 0
+    removed: int = 0
 
 
 def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
@@ -94,8 +98,7 @@ def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
         doc = _renamed(other.document_state(number), names)
         if doc.progress is not None:
             records = tuple(documents.records(other.connection, number))
-            said = decided(doc, sources).annotations
-            yield Foreign(doc, doc.progress, said, sources, records)
+            yield Foreign(doc, sources, records)
 
 
 def _renamed(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> DocumentState:
@@ -150,11 +153,19 @@ class ProjectMerge(Batches):
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        counts, to_compare = replace(self.counts), []
+        counts, to_compare, connection = replace(self.counts), [], self.project.connection
         with self.batch() as context:
             before = context.items
             for each in foreign:
-                doc = find_or_insert(self.project.connection, each.doc.stored.document)
+                doc = find_or_insert(connection, each.doc.stored.document)
+                if doc.progress is None:
+                    gone = why_gone(connection, each.doc.stored.document.text_sha256)
+                    if gone == REMOVE:
+                        counts.removed += 1
+                        continue
+                    for newer in present(connection, (doc.number,)) if gone == "import" else ():
+                        doc = self.project.document_state(newer)
+                        each = _moved(each, doc, context)
                 if self._add_one(context, doc, each, counts):
                     to_compare.append(doc.number)
             counts.items += context.items - before
@@ -165,25 +176,31 @@ class ProjectMerge(Batches):
         self, context: Context, doc: DocumentState, foreign: Foreign, counts: MergeCounts
     ) -> bool:
         """Whether both sides have something to say, so that they have to be compared."""
-        mine, theirs, covered = doc.progress, foreign.progress, foreign.progress.looked_for
-        keep_annotations(self.project, context, doc.number, foreign.said, foreign.records, covered)
-        both = mine is not None and any(
-            _is_begun(mine, each) and _is_begun(theirs, each) for each in Layer
+        mine, theirs, items = doc.progress, foreign.progress, context.items
+        said = decided(foreign.doc, foreign.sources).annotations
+        keep_annotations(
+            self.project, context, doc.number, said, foreign.records, theirs.looked_for
         )
-        before, items = doc.as_saved(), context.items
         _RowMerge(doc, context, foreign, self._authors).merge()
-        symmetric = context.schema.symmetric_labels
-        if mine is not None and any(
-            not problem.by_import for problem in find_broken_rules(doc, symmetric)
-        ):
+        if mine is None:
+            counts.documents += self.project.save(doc, context)
+            return False
+        both = any(_is_begun(mine, layer) and _is_begun(theirs, layer) for layer in Layer)
+        broken = find_broken_rules(doc, context.schema.symmetric_labels)
+        if any(not problem.by_import for problem in broken):
             # What is here does not go together with the other side's decisions: all of them wait.
-            doc, context.items, both = DocumentState.of(doc.stored, before), items, True
+            doc, context.items, both = DocumentState.of(doc.stored, doc.before), items, True
             doc.put(_with_remarks(mine, theirs))
-        changed = self.project.save(doc, context)
-        counts.documents += mine is None
-        counts.taken += mine is not None and changed
+        counts.taken += self.project.save(doc, context)
         counts.compared += both
         return both
+
+
+def _moved(foreign: Foreign, here: DocumentState, context: Context) -> Foreign:
+    """An earlier text, with what the other side decided about it moved to the present one."""
+    doc = DocumentState(here.stored, ())
+    move_decisions(foreign.doc, doc, Alignment(foreign.doc.text, doc.text), context)
+    return replace(foreign, doc=doc)
 
 
 def _with_remarks(mine: ProgressRow, theirs: ProgressRow) -> ProgressRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -190,7 +191,9 @@ def decide_document(
 
     def work(doc: DocumentState, context: Context) -> None:
         take_all(doc, context)
-        _note_left(project, doc, before.union(keys), merged)
+        decided = before.union(keys)
+        left = sum(len(waiting(project, doc, each, decided)) for each in merged)
+        state_tables.set_disagreements(project.connection, number, left)
 
     # The event names what it decides, and that is only known once it was tried.
     project.dry_run([number], take_all)
@@ -225,22 +228,23 @@ def waiting(
     return both.waiting(decided) if both else []
 
 
-def refresh_disagreements(project: Project, number: int, decisions: Decisions | None = None) -> int:
-    """Count what is undecided between the project and all merged ones in one document, for the lists."""
-    decisions = decisions or Decisions(project)
-    decided, merged = decisions.keys(number), decisions.merged().values()
-    doc = project.document_state(number)
-    with project.writing():
-        return _note_left(project, doc, decided, merged)
+def refresh_disagreements(
+    project: Project, numbers: Iterable[int], decisions: Decisions | None = None
+) -> Counter[int]:
+    """Count what is undecided between the project and all merged ones in some documents, for the lists.
 
-
-def _note_left(
-    project: Project, doc: DocumentState, decided: Collection[str], source_ids: Iterable[int]
-) -> int:
-    """Note how much waits between a document and these sources, inside the caller's transaction."""
-    count = sum(len(waiting(project, doc, each, decided)) for each in source_ids)
-    state_tables.set_disagreements(project.connection, doc.stored.number, count)
-    return count
+    Returns:
+        How many differences there are with each of them, by the source's number.
+    """
+    decisions, found = decisions or Decisions(project), {}
+    merged = [*decisions.merged().values()]
+    for number in numbers:
+        doc, keys = project.document_state(number), decisions.keys(number)
+        found[number] = Counter({each: len(waiting(project, doc, each, keys)) for each in merged})
+    with project.writing() as connection:
+        for number, counts in found.items():
+            state_tables.set_disagreements(connection, number, counts.total())
+    return sum(found.values(), Counter())
 
 
 def note(project: Project, number: int, count: int) -> None:
@@ -252,12 +256,11 @@ def note(project: Project, number: int, count: int) -> None:
 def follow(project: Project, turned: Event, decisions: Decisions | None = None) -> None:
     """Bring the lists of disagreements up to date when an event was undone or done again."""
     if turned.kind == KIND:
-        refresh_disagreements(project, turned.params["number"], decisions)
+        refresh_disagreements(project, [turned.params["number"]], decisions)
     elif turned.kind == MERGE:
         # A merge that was taken back may have brought documents, which are gone now.
-        decisions = decisions or Decisions(project)
-        for number in documents_of(project, [project.source_id(turned.params["source"])]):
-            refresh_disagreements(project, number, decisions)
+        numbers = documents_of(project, [project.source_id(turned.params["source"])])
+        refresh_disagreements(project, numbers, decisions)
 
 
 def documents_of(project: Project, source_ids: Collection[int]) -> list[int]:

@@ -126,7 +126,7 @@ class MergeReport:
 
     Attributes:
         counts: Documents and items.
-        disagreements: Differences that wait for a decision, over all documents that both sides worked on.
+        disagreements: Differences with the other project that wait for a decision.
         queues: Names under which saved queues of the other project were added.
     """
 
@@ -174,7 +174,7 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         # In batches: each is one transaction, so that others can write in between and memory stays constant.
         documents = foreign_documents(theirs, merged)
         while batch := list(islice(documents, BATCH)):
-            for number in join.add(batch):
-                disagreements += refresh_disagreements(project, number, decisions)
+            counts = refresh_disagreements(project, join.add(batch), decisions)
+            disagreements += counts[project.source_id(source)]
         queues = tuple(bring_queues(project, theirs, other.stem))
     return MergeReport(join.counts, disagreements, queues)

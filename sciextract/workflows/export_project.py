@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations
+from sciextract.documents.annotations import Annotations, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, UsageError
 from sciextract.formats import open_writer
@@ -258,7 +258,9 @@ def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
     for number in project.numbers():
         annotations = annotations_of_source(project.connection, number, source_id)
         document = project.document_state(number).stored.document
-        yield AnnotatedDocument(document, annotations or Annotations())
+        # Of another project it is known what was rejected there.
+        kept = (annotations or Annotations()).in_states(frozenset(State) - {State.REJECTED})
+        yield AnnotatedDocument(document, kept)
 
 
 def _find_source(project: Project, name: str) -> int:

@@ -18,6 +18,7 @@ from sciextract.store.queries import queue_lengths, read_queue
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,
+    PLAIN,
     STRANGE,
     documents,
     everything,
@@ -190,6 +191,27 @@ def test_divided_work_comes_together(command: Command, project: Path, work: Path
     for _ in range(2):  # the second merge has nothing to take back but itself
         command("undo", "--project", project, "--author", "ann")
     assert text not in view(project) or view(project)[text] != both[text]
+
+
+def test_merge_of_abstracts_that_were_removed_or_corrected_here(
+    command: Command, project: Path, work: Path
+) -> None:
+    ben = Path(shutil.copy(project, work / "ben.sciextract"))
+    with open_project(ben, "ben") as opened:
+        text = opened.document_state(2).text
+        opened.actions.add_entity(2, span(text, "kernels"), "Method")
+    remove_keys = work / "keys.txt"
+    remove_keys.write_text("gold\n")
+    assert command("remove", "--keys", remove_keys, "--project", project).code == ExitCode.DONE
+    corrected = PLAIN | {"abstract": "We also rank proteins with kernels."}
+    command("import", write_lines(work / "new.jsonl", corrected), "--update", "--project", project)
+    merged = command("merge", ben, "--project", project).err
+    assert "0 new abstracts; 1 taken over" in merged and "1 left out that were removed" in merged
+    [found] = documents(project)
+    assert "also" in found.document.text
+    assert [each.fragments for each in found.annotations.entities] == [
+        span(found.document.text, "kernels")
+    ]
 
 
 def test_divide(command: Command, project: Path, ben: Path, work: Path) -> None:
