@@ -27,6 +27,7 @@ from sciextract.cli.console import (
     say,
     warn_of_network,
 )
+from sciextract.cli.finishing import selection
 from sciextract.errors import as_command
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
@@ -168,6 +169,16 @@ def export(
         "Write removed abstracts and earlier texts instead, with what held in them last.",
         "--former",
     ),
+    queue: str | None = option("NAME", "Only abstracts of this saved queue."),
+    keys: Path | None = option("FILE", "Only abstracts whose keys stand in this file, one a line."),
+    since: str | None = option(
+        "DATE", "Only abstracts that a person worked on since then (2026-11-28)."
+    ),
+    author: str | None = option("NAME", "Only abstracts that this person worked on."),
+    without_untouched: bool = flag(
+        "Leave out abstracts that nobody has begun, where the format reads them as having nothing in them.",
+        "--without-untouched",
+    ),
     release: str | None = option(
         "FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."
     ),
@@ -204,9 +215,11 @@ def export(
     from sciextract.workflows.export_project import ExportJob
 
     if release is not None:
-        if output or undecided or source or with_base or predicted or (no_text and export_format):
-            problem = "--release writes the current annotations, to a folder of its own"
-            hint = "leave out --output, --undecided, --source, --with-base and --predicted; --to goes with texts"
+        chooses = queue or keys or since or author or without_untouched
+        other = output or undecided or source or with_base or predicted or chooses
+        if other or (no_text and export_format):
+            problem = "--release writes the current annotations of all finished abstracts, to a folder of its own"
+            hint = "leave out --output, --undecided, --source, --with-base, --predicted and choices of abstracts; --to goes with texts"
             raise UsageError(problem, hint)
         second, switches = export_format or "brat", (not no_text, everything, strict, force)
         made = _release(project, (Path(release), second, *switches), licence, citation)
@@ -215,9 +228,10 @@ def export(
     if export_format is None or licence or citation or no_text:
         problem = "no format is named, or --licence, --citation or --no-text without --release"
         raise UsageError(problem, "--to jsonl, for instance; or --release FOLDER")
+    chosen = selection(queue, keys, since, author)
     job = ExportJob(
         export_format, output, strict, undecided, source, force, with_base, predicted, everything,
-        former,
+        former, chosen, without_untouched,
     )  # fmt: skip
     # Read only: an export must work on a project that somebody else is writing.
     with open_chosen_project(project, read=True) as opened:
@@ -265,6 +279,11 @@ def _describe_import(done: ImportReport) -> str:
         parts.append(f"labels added: {', '.join(done.added_labels)}")
     if counts.flagged:
         parts.append(f"{counts.flagged:,} flagged because they break a rule of the schema")
+    if counts.kept:
+        parts.append(
+            f"{counted(counts.kept, 'abstract')} worked on here: finished layers, rejections and notes of the file left out"
+            " (sciextract merge compares projects)"
+        )
     if counts.against_decisions:
         parts.append(f"{counts.against_decisions:,} annotations stay rejected, as you decided")
     if done.bad:
@@ -283,6 +302,9 @@ def _describe_export(done: ExportReport) -> str:
     if done.documents and done.uncovered:
         abstracts = counted(done.uncovered, "abstract")
         left_out += f"; left out: {abstracts} finished before a type came (--all writes them)"
+    if done.documents and done.untouched:
+        untouched = counted(done.untouched, "abstract")
+        left_out += f"; {untouched} that nobody has begun read as having nothing in them (--without-untouched leaves them out)"
     if done.documents and done.from_base:
         left_out += f"; {done.from_base:,} of them from the base"
     for reason, count in done.left_out.items():

@@ -79,6 +79,14 @@ _TASKS = dict(zip(Layer, ("entity", "relation", "coreference"), strict=True))
 ALL_LAYERS = frozenset(Layer)
 
 
+class Completeness(StrEnum):
+    """How far a person has come with a layer of an abstract."""
+
+    UNTOUCHED = "untouched"
+    IN_PROGRESS = "in progress"
+    DONE = "done"
+
+
 class State(StrEnum):
     """What has been decided about an item."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pkgutil import resolve_name
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Span, TokenRange
+from sciextract.documents.project_state import ProjectState
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +162,7 @@ class AnnotatedDocument:
         held_back: Predicted items that a promise of precision does not cover and that are left out, by task and label.
         bare_offsets: Whether its file gives offsets without a copy of each mention and without tokens, so that only
             words tell what they count.
+        project_state: What a project knows of it beyond these annotations, where it comes from one.
     """
 
     document: Document
@@ -171,6 +173,17 @@ class AnnotatedDocument:
     unread: Mapping[str, int] = field(default_factory=dict, compare=False)
     held_back: Mapping[str, int] = field(default_factory=dict, compare=False)
     bare_offsets: bool = field(default=False, compare=False)
+    project_state: ProjectState | None = field(default=None, compare=False)
+
+    def renamed(
+        self, entities: Mapping[str, str], relations: Mapping[str, str]
+    ) -> AnnotatedDocument:
+        """The same with new labels by old ones."""
+        if not entities and not relations:
+            return self
+        state = self.project_state and self.project_state.renamed(entities, relations)
+        annotations = self.annotations.renamed(entities, relations)
+        return replace(self, annotations=annotations, project_state=state)
 
     def to_dict(self, candidates: bool = False) -> dict[str, Any]:
         """The exchange record in plain Python values: what a line of the format ``jsonl`` holds.

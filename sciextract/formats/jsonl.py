@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, TextIO
@@ -12,8 +13,10 @@ from sciextract.documents.annotations import (
     Annotations,
     Candidates,
     Cluster,
+    Completeness,
     Entity,
     LabelScore,
+    Layer,
     LinkCandidate,
     PairCandidate,
     Relation,
@@ -29,6 +32,7 @@ from sciextract.documents.document import (
     TokenTable,
     text_hash,
 )
+from sciextract.documents.project_state import Decisions, ProjectState
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, quoted
@@ -62,7 +66,7 @@ _STATES = {state.value: state for state in State}
 OWN_FIELDS = (
     *("schema_version", "doc_key", "text", "text_sha256", "tokens", "sentences", "token_ranges"),
     *("ner", "relations", "clusters", "scores", "model", "entities", "links", "groups"),
-    *("candidates", "warnings"),
+    *("candidates", "warnings", "project_state"),
 )
 
 
@@ -137,6 +141,8 @@ def record_of(
         record["candidates"] = _candidates(annotations.candidates)
     if document.warnings:
         record["warnings"] = list(document.warnings)
+    if document.project_state is not None:
+        record["project_state"] = _state_record(document.project_state, annotations)
     for name, value in document.document.fields.items():
         free = name
         while free in OWN_FIELDS or free in record:
@@ -165,6 +171,92 @@ def group_record(cluster: Cluster) -> Record:
     if cluster.mention_states:
         item["mention_states"] = [state.value for state in cluster.mention_states]
     return item
+
+
+def _state_record(state: ProjectState, view: Annotations) -> Record:
+    """``project_state``: rejected items, and clusters with rejected places, are those that the view lacks."""
+    shown = {each.id for each in view.entities} | {each.id for each in view.relations}
+    found = state.everything
+    rejected = {
+        "entities": [entity_record(each) for each in found.entities if each.id not in shown],
+        "links": [link_record(each) for each in found.relations if each.id not in shown],
+        "groups": [group_record(each) for each in found.clusters if each not in view.clusters],
+    }
+    more = {
+        "covered": list(state.covered),
+        "flagged": state.flagged,
+        "note": state.note,
+        "rejected": {name: items for name, items in rejected.items() if items},
+        "decisions": [
+            {"author": each.author, "at": each.at, "items": [list(key) for key in each.items]}
+            for each in state.decisions
+        ],
+        "originals": [[list(key), dict(value)] for key, value in state.originals.items()],
+        "formerly": {name: list(former) for name, former in state.formerly.items()},
+    }
+    layers = {layer.value: str(completeness) for layer, completeness in state.layers.items()}
+    return {"layers": layers} | {name: value for name, value in more.items() if value}
+
+
+def _state_at(record: Record, text_length: int, provenance: str, place: Place) -> ProjectState:
+    """The value of ``project_state``."""
+    given = object_at(record["project_state"], "project_state", place)
+    rejected = object_at(given.get("rejected") or {}, "project_state.rejected", place)
+    groups = {item.get("id"): item for item, _ in objects_at(record.get("groups"), "groups", place)}
+    again = objects_at(rejected.get("groups"), "project_state.rejected.groups", place)
+    groups |= {item.get("id"): item for item, _ in again}
+    listed = {
+        name: [*(record.get(name) or []), *list_at(rejected.get(name), name, place)]
+        for name in ("entities", "links")
+    }
+    items = _ItemReader(text_length, provenance, place)
+    everything = items.annotations({**listed, "groups": [*groups.values()]})
+
+    def strings(value: object, field: str) -> tuple[str, ...]:
+        where = f"project_state.{field}"
+        return tuple([string_at(each, where, place) for each in list_at(value, where, place)])
+
+    layers = {}
+    known = {each.value: each for each in Completeness}
+    for layer, value in object_at(given.get("layers"), "project_state.layers", place).items():
+        if layer not in {*Layer} or value not in known:
+            allowed = f"{', '.join(Layer)}, each {', '.join(known)}"
+            raise place.unexpected({layer: value}, allowed, field="project_state.layers")
+        layers[Layer(layer)] = known[value]
+    decisions = [
+        Decisions(
+            string_at(item.get("author"), f"{field}.author", place),
+            _time_at(item.get("at"), f"{field}.at", place),
+            tuple(strings(key, "decisions") for key in list_at(item.get("items"), field, place)),
+        )
+        for item, field in objects_at(given.get("decisions"), "project_state.decisions", place)
+    ]
+    originals = {}
+    for pair in list_at(given.get("originals"), "project_state.originals", place):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise place.unexpected(pair, "[key, values]", field="project_state.originals")
+        values = object_at(pair[1], "project_state.originals", place)
+        originals[strings(pair[0], "originals")] = values
+    formerly = object_at(given.get("formerly") or {}, "project_state.formerly", place)
+    return ProjectState(
+        everything,
+        layers,
+        strings(given.get("covered"), "covered"),
+        given.get("flagged") is True,
+        string_at(given.get("note", ""), "project_state.note", place),
+        tuple(decisions),
+        originals,
+        {name: strings(former, "formerly") for name, former in formerly.items()},
+    )
+
+
+def _time_at(value: object, field: str, place: Place) -> str:
+    """A time with its zone, in UTC."""
+    try:
+        at = datetime.fromisoformat(string_at(value, field, place))
+        return at.astimezone(UTC).isoformat(timespec="microseconds")
+    except (ValueError, OverflowError):
+        raise place.unexpected(value, "an ISO time", field=field) from None
 
 
 def _labelled(item: Entity | Relation) -> Record:
@@ -310,7 +402,11 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         given = object_at(record["model"], "model", place)
         names = [string_at(given.get(name), f"model.{name}", place) for name in ("name", "hash")]
         model = ModelId(*names)
-    return AnnotatedDocument(document, replace(annotations, candidates=candidates), model, warnings)
+    state = None
+    if "entities" in record and record.get("project_state") is not None:
+        state = _state_at(record, len(text), source.provenance, place)
+    annotations = replace(annotations, candidates=candidates)
+    return AnnotatedDocument(document, annotations, model, warnings, project_state=state)
 
 
 def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:

@@ -38,12 +38,13 @@ class FormatSpec:
             :func:`~sciextract.formats.registry.needs_more`), the expression sees the first 16 KB.
         binary: Whether its files are no text: they are known by their names, and are not for a terminal.
         output: Whether a writer makes a text stream (also to standard output), one file, or a folder.
-        options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``.
+        options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``; ``project_state`` is none, but says that documents bring theirs along.
         holds: Fields of a document that the writer has a place for, as names or ``FIELD.KEY``; ``*`` for all.
         extra: The extra of the package that its libraries come with; empty for the core's own.
         record: ``MODULE:FUNCTION`` that parses one line, where every line is a record of its own; what
             :mod:`sciextract.formats.lazy` leaves for later.
         training: Whether tools train on its files, so that an abstract without items reads as one that has none.
+        empty_is_none: Whether an abstract without items reads as one that somebody has looked through, although nobody may have.
         hint: The next step, for a kind of file that is known and not read; it has no id.
     """
 
@@ -61,6 +62,7 @@ class FormatSpec:
     extra: str = ""
     record: str = ""
     training: bool = False
+    empty_is_none: bool = False
     hint: str = ""
 
     @property
@@ -168,11 +170,11 @@ FORMATS: list[FormatSpec] = [
         (".json", ".jsonl"), reader=".json_annotations:read_pubannotation",
         opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"denotations"\s*:\s*\[')),
     FormatSpec("doccano", "doccano JSONL: labels, or entities and relations, as character offsets",
-        (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter",
+        (".jsonl", ".json"), reader=".doccano:read_doccano", writer=".doccano:DoccanoWriter", empty_is_none=True,
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"labels?"\s*:\s*\[\s*\[\s*\d', r'"start_offset"\s*:', r'"Comments"\s*:\s*\[', r'"entities"\s*:\s*\[\s*\]\s*,\s*"relations"\s*:')),
     FormatSpec("bioc-json", "BioC JSON: a collection of documents with passages",
-        (".json",), reader=".bioc:read_bioc_json", writer=".bioc:BiocJsonWriter",
+        (".json",), reader=".bioc:read_bioc_json", writer=".bioc:BiocJsonWriter", empty_is_none=True,
         opening=r"\s*[\[{]" + _inside(r'"passages"\s*:\s*\[', r'"documents"\s*:\s*\[\s*$'),
         extra="formats"),
     FormatSpec("arxiv", "arXiv records: the API's Atom feed, or the metadata snapshot as JSON lines",
@@ -194,11 +196,11 @@ FORMATS: list[FormatSpec] = [
         opening=r"\s*(?=<)"
         + _inside(r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b")),
     FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system next to it",
-        (".xmi",), reader=".xmi:read_xmi", writer=".cas:XmiWriter",
+        (".xmi",), reader=".xmi:read_xmi", writer=".cas:XmiWriter", empty_is_none=True,
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
         output="folder", extra="formats"),
     FormatSpec("bioc", "BioC XML: a collection of documents with passages",
-        (".xml",), reader=".bioc:read_bioc_xml", writer=".bioc:BiocXmlWriter",
+        (".xml",), reader=".bioc:read_bioc_xml", writer=".bioc:BiocXmlWriter", empty_is_none=True,
         opening=r"\s*(?=<)" + _inside(r"<collection\b"),
         extra="formats"),
     FormatSpec("bibtex", "BibTeX with `abstract` fields",
@@ -217,7 +219,7 @@ FORMATS: list[FormatSpec] = [
         (".enw",), reader=".tagged:read_endnote",
         opening=r"%0[ \t]+[A-Z]"),
     FormatSpec("pubtator", "PubTator: title and abstract lines, annotations below",
-        (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter",
+        (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter", empty_is_none=True,
         opening=r"[^|\s]{1,80}\|[ta]\|"),
     FormatSpec("conll2012", "CoNLL-2012 (OntoNotes) columns with names and coreference",
         (".v4_gold_conll", ".v4_auto_conll"), reader=".conll2012:read_conll2012", writer=".conll2012:Conll2012Writer",
@@ -228,7 +230,7 @@ FORMATS: list[FormatSpec] = [
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
         training=True),
     FormatSpec("brat", "brat standoff: a folder of .txt and .ann files",
-        (".ann",), reader=".brat:read_brat", writer=".brat:BratWriter",
+        (".ann",), reader=".brat:read_brat", writer=".brat:BratWriter", empty_is_none=True,
         kind="folder", output="folder", options=("schema",)),
     FormatSpec("hf", "Hugging Face datasets: a folder (save_to_disk), or hf://datasets/OWNER/NAME",
         ("dataset_info.json", "dataset_dict.json"), reader=".hf_datasets:read_datasets", writer=".hf_datasets:DatasetsWriter",
@@ -245,11 +247,11 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".jsonl:JsonWriter",
         opening=rf"(?!{_DOCRED})\s*(?:\[\s*(?:[{{\[\]]|$)|{_SPREAD})",
-        options=("candidates",), holds=("*",)),
+        options=("candidates", "project_state"), holds=("*",)),
     FormatSpec("jsonl", "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
         (".jsonl", ".json", ".ndjson"), reader=".jsonl:read_jsonl", writer=".jsonl:JsonlWriter", record=".jsonl:parse_record",
         opening=rf"(?!{_DOCRED})\s*(?!{_SPREAD})\{{\s*(?:[\"}}]|$)",
-        options=("candidates",), holds=("*",)),
+        options=("candidates", "project_state"), holds=("*",)),
     FormatSpec("scierc", "SciERC or DyGIE++ JSONL: tokens with token offsets",
         (".jsonl", ".json"), reader=".scierc:read_scierc", writer=".scierc:SciercWriter", record=".scierc:parse_record",
         options=("gold",), holds=("dataset",), training=True),

@@ -382,12 +382,14 @@ def annotated(
 
 def decided(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:
     """A document with what persons decided, rejected places in clusters, too, and what files said."""
-    return _view(doc, sources, DECIDED, DECIDED)
+    return whole(doc, sources, DECIDED)
 
 
-def whole(doc: DocumentState, sources: Mapping[int, str]) -> AnnotatedDocument:
-    """A document with all its items, rejected places in clusters, too, which :func:`annotated` never shows."""
-    return _view(doc, sources, EVERYTHING, EVERYTHING)
+def whole(
+    doc: DocumentState, sources: Mapping[int, str], states: frozenset[State] = EVERYTHING
+) -> AnnotatedDocument:
+    """A document with all its items of some states, rejected places in clusters, too, which :func:`annotated` never shows."""
+    return _view(doc, sources, states, states)
 
 
 def _view(

@@ -30,6 +30,7 @@ from sciextract.store.text_versions import (
     take_out,
     why_gone,
 )
+from sciextract.store.travelling import take_state
 
 if TYPE_CHECKING:
     from sciextract.store.document_state import Context
@@ -122,6 +123,7 @@ class ImportCounts:
         items: Entities, relations and mentions that it added or decided.
         flagged: Documents whose annotations break a rule of the schema.
         against_decisions: Imported items that a person had rejected; they stay rejected.
+        kept: Abstracts that somebody has worked on here, so that finished layers, rejections and notes of the file stay out.
         already: PaperIndex that the project had with another text, by the source of that.
         longer: Those of them whose text is now the longer one that came.
         changed: Texts that differ from those of their abstracts here, which stay.
@@ -136,6 +138,7 @@ class ImportCounts:
     items: int = 0
     flagged: int = 0
     against_decisions: int = 0
+    kept: int = 0
     already: Counter[str] = field(default_factory=Counter)
     longer: int = 0
     changed: int = 0
@@ -195,7 +198,7 @@ class Import(Batches):
         self, context: Context, item: AnnotatedDocument, warnings: tuple[str, ...],
         counts: ImportCounts,
     ) -> None:  # fmt: skip
-        said = item.annotations
+        said, state = item.annotations, item.project_state
         has_items = bool(said.entities or said.relations or said.clusters)
         text_sha256 = item.document.text_sha256
         paper = paper_of(item.document) if self.papers else None
@@ -205,6 +208,8 @@ class Import(Batches):
             wanted = self._find_place(context, item, paper, counts)
             if wanted is None:
                 return
+            # What was moved to another text is not what its project knew of it.
+            state = state if wanted is item else None
             item, said = wanted, wanted.annotations
         doc = find_or_insert(self.project.connection, item.document)
         counts.known += doc.progress is not None and counts.updated == updated
@@ -220,11 +225,16 @@ class Import(Batches):
             doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
         elif warnings and len(warnings) != doc.progress.warned:
             doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
-        if has_items and not is_held:
+        if state is not None and not _is_untouched(doc):
+            counts.kept += state.says_more
+            state = None
+        if (has_items or state is not None) and not is_held:
             before, imported = context.items, ImportMerge(doc, context)
-            imported.merge(said)
+            imported.merge(said if state is None else state.everything)
             counts.items += context.items - before
             counts.against_decisions += imported.against_decisions
+            if state is not None:
+                take_state(self.project, context, doc, state)
         if not is_held:
             Edit(doc, context).finish(self.done)
         self.project.save(doc, context)

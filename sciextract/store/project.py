@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -254,10 +255,12 @@ class Project:
         """Numbers of the documents whose text has this string."""
         return search.documents_with(self.connection, surface)
 
-    def undecided_items(self) -> int:
-        """How many items of all documents are undecided."""
-        query = "SELECT coalesce(sum(undecided), 0) FROM summary"
-        return int(first_value(self.connection, query))
+    def undecided_items(self, numbers: Sequence[int] | None = None) -> int:
+        """How many items of some documents are undecided; of all without numbers."""
+        query = """SELECT coalesce(sum(undecided), 0) FROM summary
+            WHERE ?1 IS NULL OR document_id IN (SELECT value FROM json_each(?1))"""
+        wanted = None if numbers is None else json.dumps(numbers)
+        return int(first_value(self.connection, query, wanted))
 
     def documents_with_undecided(self, least: float | None = None) -> list[int]:
         """Numbers of the documents with undecided items, perhaps only with one of at least that score."""

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
-from enum import StrEnum
 from typing import Any, ClassVar
 
+from sciextract.documents.annotations import Completeness as Completeness  # noqa: PLC0414
 from sciextract.documents.annotations import LabelScore, Layer, Span, State
+from sciextract.documents.project_state import rename_covered as rename_covered  # noqa: PLC0414
 from sciextract.documents.schema import LabelSchema
 
 IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""
 BY_PERSONS = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
 """States that only a person's decision gives."""
-
-
-class Completeness(StrEnum):
-    """How far a person has come with a layer of an abstract."""
-
-    UNTOUCHED = "untouched"
-    IN_PROGRESS = "in progress"
-    DONE = "done"
 
 
 Key = tuple[str, ...]
@@ -79,16 +72,6 @@ def covered_name(layer: Layer, label: str) -> str:
 def layer_of(name: str) -> Layer:
     """The layer of a type in :attr:`ProgressRow.covered`."""
     return Layer(name.partition(":")[0])
-
-
-def rename_covered(
-    covered: Iterable[str], entities: Mapping[str, str], relations: Mapping[str, str]
-) -> Iterator[str]:
-    """What was looked for, with new names of types by old ones."""
-    for name in covered:
-        layer, _, label = name.partition(":")
-        names = entities if layer == Layer.ENTITIES else relations
-        yield f"{layer}:{names[label]}" if label in names else name
 
 
 def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[Layer, str]]:

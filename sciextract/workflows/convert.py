@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -187,4 +187,4 @@ def rename_labels(
     given = annotated.annotations
     for items in (given.entities, given.relations):
         counted.update(item.label for item in items if item.label in names)
-    return replace(annotated, annotations=given.renamed(names, names))
+    return annotated.renamed(names, names)

@@ -21,7 +21,9 @@ from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
 from sciextract.store.rows import IN_VIEW
+from sciextract.store.selection import Selection
 from sciextract.store.text_versions import stream_former
+from sciextract.store.travelling import state_of
 from sciextract.workflows.output import check_target, refuse_standard_output, write_whole
 
 
@@ -41,6 +43,7 @@ class ExportReport:
         undecided: Undecided items that are left out of an export of the current annotations.
         unfinished: Abstracts that are left out of a training format because nobody has finished them.
         uncovered: Abstracts that are left out of it because they were finished before a type of the schema came.
+        untouched: Abstracts that nobody has begun, written to a format in which they read as having nothing in them.
     """
 
     format: str
@@ -54,6 +57,7 @@ class ExportReport:
     undecided: int = 0
     unfinished: int = 0
     uncovered: int = 0
+    untouched: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -81,6 +85,8 @@ class ExportJob:
             latest ones of a model; abstracts without predictions are left out.
         everything: Whether a training format holds unfinished abstracts, too.
         former: Whether removed abstracts and earlier texts are written instead of those in the project.
+        selection: Which abstracts.
+        without_untouched: Whether abstracts that nobody has begun, and that hold nothing, are left out.
     """
 
     format: str
@@ -93,6 +99,8 @@ class ExportJob:
     predicted: bool = False
     everything: bool = False
     former: bool = False
+    selection: Selection = field(default_factory=Selection)
+    without_untouched: bool = False
 
     def check(self, project: Project, inputs: Iterable[str] = ()) -> None:
         """Refuse what cannot be written, before anything is done.
@@ -117,6 +125,9 @@ class ExportJob:
         if self.former and (self.base or self.predicted or self.source or self.undecided):
             problem = "--former writes what held last in abstracts that are gone"
             raise UsageError(problem, "leave out the other choices")
+        if not self.selection.is_all and (self.base is not None or self.former):
+            problem = "--queue, --keys, --since and --author choose abstracts that are in the project; --with-base takes them all, --former none"
+            raise UsageError(problem, "leave them out")
         if self.predicted and "gold" not in spec.options:
             problem = f"--predicted writes predicted_* fields, which {spec.id} does not have"
             raise UsageError(problem, "name --to scierc")
@@ -152,25 +163,31 @@ class ExportJob:
     def _write(self, spec: FormatSpec, destination: Any, project: Project) -> ExportReport:
         source = None if self.source is None else _find_source(project, self.source)
         training = None if self.base is None else Augmented(project, self.base)
-        predictions = _PredictionsWithGold(project, source) if self.predicted else None
-        finished = self._only_finished(spec)
+        numbers = self.selection.numbers(project)
+        predictions = _PredictionsWithGold(project, source, numbers) if self.predicted else None
+        finished, written = self._only_finished(spec), numbers
+        if finished:
+            complete = {*finished_numbers(project)}
+            written = [number for number in numbers if number in complete]
         if self.former:
             documents = stream_former(project)
         elif training or predictions:
             documents = (training or predictions).documents()  # type: ignore[union-attr]
-        elif finished:
-            documents = map(project.document, finished_numbers(project))
         elif source is not None:
-            documents = _of_source(project, source)
+            documents = _of_source(project, source, numbers)
         else:
-            documents = project.stream(WITH_UNDECIDED if self.undecided else IN_VIEW)
+            states = WITH_UNDECIDED if self.undecided else IN_VIEW
+            documents = _current(project, written, states, "project_state" in spec.options)
         options: dict[str, Any] = {"schema": project.schema} if "schema" in spec.options else {}
         if predictions is not None:
             options["gold"] = predictions.gold
-        writer, count = open_writer(spec.id, destination, **options), 0
+        writer, count, untouched = open_writer(spec.id, destination, **options), 0, 0
         for document in documents:
-            writer.write(document)
-            count += 1
+            is_untouched = spec.empty_is_none and _is_untouched(document)
+            untouched += is_untouched
+            if not (is_untouched and self.without_untouched):
+                writer.write(document)
+                count += 1
         writer.close()
         # What was left out is known only now: the generators count on their way.
         losses, left_out = dict(writer.losses), {}
@@ -181,12 +198,14 @@ class ExportJob:
             left_out = {"no model has predicted them": predictions.missing}
         plain = not (training or predictions or self.undecided or self.former) and source is None
         from_base, bad = (training.from_base, training.bad) if training else (0, 0)
-        undecided = project.undecided_items() if plain else 0
-        uncovered = len(uncovered_numbers(project)) if finished else 0
-        unfinished = len(project.numbers()) - count - uncovered if finished else 0
+        undecided = project.undecided_items(numbers) if plain else 0
+        uncovered = len({*numbers}.intersection(uncovered_numbers(project))) if finished else 0
+        unfinished = len(numbers) - count - uncovered if finished else 0
+        if untouched and self.without_untouched:
+            left_out, untouched = {**left_out, "untouched": untouched}, 0
         report = ExportReport(
             self.format, self.output, count, losses, self.strict, from_base, left_out, bad,
-            undecided, unfinished, uncovered,
+            undecided, unfinished, uncovered, untouched,
         )  # fmt: skip
         return replace(report, documents=0) if report.exit_code is ExitCode.FAILED else report
 
@@ -202,20 +221,22 @@ class _PredictionsWithGold:
     Args:
         project: The open project.
         source_id: Whose predictions; the latest ones of a model when ``None``.
+        numbers: Which abstracts.
 
     Attributes:
         missing: Abstracts without predictions, which are left out.
     """
 
-    def __init__(self, project: Project, source_id: int | None) -> None:
+    def __init__(self, project: Project, source_id: int | None, numbers: list[int]) -> None:
         self._project = project
         self._source_id = source_id
+        self._numbers = numbers
         self._gold = Annotations()
         self.missing = 0
 
     def documents(self) -> Iterator[AnnotatedDocument]:
         """The predicted abstracts, one by one."""
-        for number in self._project.numbers():
+        for number in self._numbers:
             predicted = self._of_source(number)
             if predicted is None:
                 self.missing += 1
@@ -254,8 +275,23 @@ def uncovered_numbers(project: Project) -> list[int]:
     return sorted({number for numbers in missing.values() for number in numbers})
 
 
-def _of_source(project: Project, source_id: int) -> Iterator[AnnotatedDocument]:
-    for number in project.numbers():
+def _current(
+    project: Project, numbers: Iterable[int], states: frozenset[State], with_state: bool
+) -> Iterator[AnnotatedDocument]:
+    for number in numbers:
+        document = project.document(number, states)
+        state = state_of(project, number, states) if with_state else None
+        yield replace(document, project_state=state)
+
+
+def _is_untouched(document: AnnotatedDocument) -> bool:
+    return document.done is None and not document.annotations.entities
+
+
+def _of_source(
+    project: Project, source_id: int, numbers: Iterable[int]
+) -> Iterator[AnnotatedDocument]:
+    for number in numbers:
         annotations = annotations_of_source(project.connection, number, source_id)
         document = project.document_state(number).stored.document
         # Of another project it is known what was rejected there.

@@ -26,6 +26,7 @@ from sciextract.store.documents import known_papers
 from sciextract.store.ingest import BATCH, Import, ImportCounts
 from sciextract.store.project_settings import with_labels
 from sciextract.store.text_versions import removed_numbers
+from sciextract.store.travelling import with_former_names
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -318,6 +319,7 @@ class _Job:
             target.hold = corrections.hold
         try:
             while batch := list(islice(readable, self.at_a_time)):
+                self._take_former_names(batch)
                 schema = self._schema_for(path, batch, readable)
                 checked = []
                 for each in batch:
@@ -397,10 +399,17 @@ class _Job:
 
     def _with_current_names(self, document: AnnotatedDocument) -> AnnotatedDocument:
         """The document with the names that types have now where a file has former ones."""
-        schema, found = self.project.schema, document.annotations
-        return replace(
-            document, annotations=found.renamed(schema.entity_names, schema.relation_names)
-        )
+        schema = self.project.schema
+        return document.renamed(schema.entity_names, schema.relation_names)
+
+    def _take_former_names(self, batch: Iterable[AnnotatedDocument]) -> None:
+        """Names that types had in the project of the file, into one without abstracts: models that predict them fit."""
+        states = (each.project_state for each in batch)
+        former = {name: names for each in states if each for name, names in each.formerly.items()}
+        if former and not self.project.numbers():
+            wider = with_former_names(self.project.schema, former)
+            if wider != self.project.schema:
+                self.project.set_schema(wider)
 
     def _schema_for(
         self, path: str, batch: list[AnnotatedDocument], rest: Iterator[AnnotatedDocument]
@@ -462,7 +471,8 @@ def propose(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
     found = document.annotations
     entities, relations = map(undecided, found.entities), map(undecided, found.relations)
     proposed = (tuple(entities), tuple(relations), tuple(map(undecided, found.clusters)))
-    return replace(document, annotations=Annotations(*proposed, found.candidates))
+    proposal = Annotations(*proposed, found.candidates)
+    return replace(document, annotations=proposal, project_state=None)
 
 
 def source_of(path: str) -> str:
@@ -477,8 +487,10 @@ def _unknown_labels(batch: Iterable[AnnotatedDocument], schema: LabelSchema) -> 
     entities: Counter[str] = Counter()
     relations: Counter[str] = Counter()
     for document in batch:
-        entities.update(each.label for each in document.annotations.entities)
-        relations.update(each.label for each in document.annotations.relations)
+        state = document.project_state
+        found = document.annotations if state is None else state.everything
+        entities.update(each.label for each in found.entities)
+        relations.update(each.label for each in found.relations)
     for known in ("", *schema.entity_labels):
         del entities[known]
     for known in schema.relation_labels:

@@ -6,6 +6,9 @@ For a long run: ``SCIEXTRACT_STORE_EXAMPLES=200 pytest tests/property/test_store
 from __future__ import annotations
 
 import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -15,8 +18,11 @@ from hypothesis.stateful import initialize, rule
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
-from sciextract.store import Completeness, LinkRef, Project
+from sciextract.store import Completeness, LinkRef, Project, create_project
 from sciextract.store.ingest import Import, ModelRun
+from sciextract.store.rows import BY_PERSONS, original_of
+from sciextract.workflows.export_project import ExportJob
+from sciextract.workflows.import_files import import_files
 from tests.property.store_rules import StoreRules
 from tests.property.store_strategies import (
     DOCUMENTS,
@@ -40,6 +46,24 @@ from tests.unit.store.projects import (
     spread,
 )
 
+
+def standing(project: Project) -> dict[str, Any]:
+    """What holds in a project without the numbers that each project gives anew: items, who decided them, progress."""
+    query = "SELECT e.id, s.name FROM event e JOIN source s ON s.id = e.author_id"
+    authors = dict(project.connection.execute(query).fetchall())
+    found: dict[str, Any] = {}
+    for number in project.numbers():
+        doc = project.document_state(number)
+        items = {
+            (row.TABLE, row.key, row.state, row.score, tuple(sorted(original_of(row).items(), key=str)).__repr__(),
+             authors[row.event_id] if row.state in BY_PERSONS else "")
+            for row in doc.items_of()
+        }  # fmt: skip
+        assert doc.progress is not None
+        found[doc.text] = items, replace(doc.progress, warned=0)
+    return found
+
+
 LONG = os.environ.get("SCIEXTRACT_STORE_EXAMPLES")
 
 
@@ -49,6 +73,18 @@ class StoreMachine(StoreRules):
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
         self.import_file(data, self.authors[0], again=False)
+
+    @rule()
+    def travel(self) -> None:
+        """Into an exchange file and out of it into an empty project: what people did is there again."""
+        here = self.authors[0]
+        with tempfile.TemporaryDirectory() as folder:
+            lines = Path(folder) / "all.jsonl"
+            ExportJob("jsonl", str(lines), undecided=True).run(here)
+            with create_project(Path(folder) / "new.sciextract", here.schema) as there:
+                if here.numbers():
+                    import_files(there, [str(lines)], add_labels=True)
+                assert standing(there) == standing(here)
 
     @rule(data=st.data(), who=st.integers(0, 1), again=st.booleans())
     def bring_in(self, data: st.DataObject, who: int, again: bool) -> None:

@@ -1,0 +1,77 @@
+"""What a project knows of an abstract beyond the annotations in its view; it travels in exchange records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sciextract.documents.annotations import Annotations, Completeness, Layer
+
+ItemKey = tuple[str, ...]
+"""``("entity", id)``, ``("relation", id)`` or ``("link", cluster, mention)``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What one person decided in an abstract at one time.
+
+    Attributes:
+        author: The source that acted, ``person:NAME``.
+        at: UTC time, as an ISO string.
+        items: What was decided.
+    """
+
+    author: str
+    at: str
+    items: tuple[ItemKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectState:
+    """How far people have come with an abstract, and what they decided.
+
+    Attributes:
+        everything: The items of the view and all rejected ones, rejected places in clusters too.
+        layers: How complete each layer is.
+        covered: The types that somebody has looked for, as ``LAYER:LABEL``.
+        flagged: Whether a person flagged it.
+        note: A person's note.
+        decisions: Who decided what, and when.
+        originals: What edited items were before.
+        formerly: Former names of the project's types, by ``LAYER:LABEL``.
+    """
+
+    everything: Annotations
+    layers: Mapping[Layer, Completeness] = field(default_factory=dict)
+    covered: tuple[str, ...] = ()
+    flagged: bool = False
+    note: str = ""
+    decisions: tuple[Decisions, ...] = ()
+    originals: Mapping[ItemKey, Mapping[str, Any]] = field(default_factory=dict)
+    formerly: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def says_more(self) -> bool:
+        """Whether it holds anything that the annotations in the view do not."""
+        begun = set(self.layers.values()) - {Completeness.UNTOUCHED}
+        return bool(begun or self.flagged or self.note or self.decisions)
+
+    def renamed(self, entities: Mapping[str, str], relations: Mapping[str, str]) -> ProjectState:
+        """The same with new names of types by old ones."""
+        return replace(
+            self,
+            everything=self.everything.renamed(entities, relations),
+            covered=tuple(sorted(rename_covered(self.covered, entities, relations))),
+            formerly={},
+        )
+
+
+def rename_covered(
+    covered: Iterable[str], entities: Mapping[str, str], relations: Mapping[str, str]
+) -> Iterator[str]:
+    """What was looked for, with new names of types by old ones."""
+    for name in covered:
+        layer, _, label = name.partition(":")
+        names = entities if layer == Layer.ENTITIES else relations
+        yield f"{layer}:{names[label]}" if label in names else name

@@ -1,0 +1,132 @@
+"""What a project knows of an abstract, out of it and into another project by way of an exchange record."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from sciextract.documents.annotations import Completeness, Layer, State
+from sciextract.documents.project_state import Decisions, ItemKey, ProjectState
+from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.schema_file import is_label
+from sciextract.store import events
+from sciextract.store.document_state import Context, DocumentState, whole
+from sciextract.store.rows import (
+    BY_PERSONS,
+    ProgressRow,
+    covered_name,
+    original_of,
+    types_in,
+)
+from sciextract.store.sqlite import storable
+
+if TYPE_CHECKING:
+    from sciextract.store.project import Project
+
+_EVENTS = """SELECT e.id, s.name, coalesce(json_extract(e.params, '$.last'), e.at) FROM json_each(?) j
+    JOIN event e ON e.id = j.value JOIN source s ON s.id = e.author_id ORDER BY e.id"""
+
+
+def state_of(project: Project, number: int, states: Collection[State]) -> ProjectState:
+    """What travels with an abstract.
+
+    Args:
+        project: The open project.
+        number: The abstract.
+        states: Those of the items in the view; rejected ones come as well.
+    """
+    doc = project.document_state(number)
+    progress = doc.progress or ProgressRow()
+    rows = list(doc.items_of())
+    by_event: dict[int, list[ItemKey]] = defaultdict(list)
+    for row in rows:
+        if row.state in BY_PERSONS:
+            by_event[row.event_id].append((row.TABLE, *row.key))
+    found = project.connection.execute(_EVENTS, (json.dumps([*by_event]),))
+    return ProjectState(
+        whole(doc, project.sources, frozenset({*states, State.REJECTED})).annotations,
+        {layer: getattr(progress, layer) for layer in Layer},
+        tuple(sorted(progress.covered)),
+        progress.flagged,
+        progress.note,
+        tuple(Decisions(author, at, tuple(sorted(by_event[event]))) for event, author, at in found),
+        {(row.TABLE, *row.key): original_of(row) for row in rows if row.was},
+        former_names(project.schema),
+    )
+
+
+def former_names(schema: LabelSchema) -> dict[str, tuple[str, ...]]:
+    """The former names of types, by ``LAYER:LABEL``; types without any are left out."""
+    both = ((Layer.ENTITIES, schema.entities), (Layer.RELATIONS, schema.relations))
+    return {
+        covered_name(layer, each.label): each.formerly
+        for layer, types in both
+        for each in types
+        if each.formerly
+    }
+
+
+def with_former_names(schema: LabelSchema, former: Mapping[str, tuple[str, ...]]) -> LabelSchema:
+    """The schema with more former names of types that it has; a name that is a type now, or no name, is left out."""
+
+    def names(layer: Layer, types: Sequence[EntityType | RelationType], label: str) -> set[str]:
+        now = {known.label for known in types}
+        given = former.get(covered_name(layer, label), ())
+        return {name for name in given if name not in now and is_label(name)}
+
+    entities = tuple(
+        replace(known, formerly=tuple(sorted({*known.formerly, *more})))
+        for known in schema.entities
+        for more in [names(Layer.ENTITIES, schema.entities, known.label)]
+    )
+    relations = tuple(
+        replace(known, formerly=tuple(sorted({*known.formerly, *more})))
+        for known in schema.relations
+        for more in [names(Layer.RELATIONS, schema.relations, known.label)]
+    )
+    return replace(schema, entities=entities, relations=relations)
+
+
+def take_state(project: Project, context: Context, doc: DocumentState, state: ProjectState) -> None:
+    """Bring what travelled with an abstract into one that nobody has worked on here; its items are there already.
+
+    What a file claims is believed as far as it fits: a layer in which something waits is not done, a type that the
+    schema lacks is not covered.
+    """
+    rows = {(row.TABLE, *row.key): row for row in doc.items_of()}
+    decided = {key: row for key, row in rows.items() if row.state in BY_PERSONS}
+    for author in dict.fromkeys(each.author for each in state.decisions):
+        own = [each for each in state.decisions if each.author == author]
+        keys = {key for each in own for key in each.items} & decided.keys()
+        if not (keys and author.startswith("person:")):
+            continue
+        times = sorted(each.at for each in own)
+        params = {"abstract": storable(doc.stored.document.doc_key), "decisions": len(keys)}
+        params |= {"first": times[0], "last": times[-1]}
+        author_id = project.source_id(author)
+        event_id = events.append(project.connection, author_id, events.MERGED, params)
+        decided |= {key: replace(decided[key], event_id=event_id) for key in keys}
+    for key in state.originals.keys() & decided.keys():
+        edited = replace(decided[key], was=json.dumps(state.originals[key]))
+        with suppress(ValueError):  # not what sciextract writes
+            original_of(edited)
+            decided[key] = edited
+    for row in decided.values():
+        doc.put(row)
+    progress, layers = doc.progress or ProgressRow(), {}
+    for layer, completeness in state.layers.items():
+        waits = completeness is Completeness.DONE and doc.count_undecided(layer)
+        layers[layer.value] = Completeness.IN_PROGRESS if waits else completeness
+    done = {layer for layer in Layer if layers.get(layer.value) is Completeness.DONE}
+    known = {covered_name(*each) for each in types_in(context.schema, done)}
+    progress = replace(
+        progress,
+        covered=tuple(sorted(known.intersection(state.covered))),
+        flagged=progress.flagged or state.flagged,
+        note=storable(state.note) or progress.note,
+    )
+    doc.put(replace(progress, **cast("dict[str, Any]", layers)))

@@ -1,0 +1,134 @@
+"""A project through an exchange file: what people did is there again, and what a file claims has limits."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from sciextract.documents.annotations import Layer
+from sciextract.store import Completeness, EntityRef, Project, create_project, open_project
+from sciextract.store.label_changes import rename_type
+from sciextract.store.state_tables import differing
+from sciextract.store.statistics import decisions_by_author
+from sciextract.workflows.export_project import ExportJob
+from sciextract.workflows.import_files import ImportReport, import_files
+from tests.contracts.test_schemas import SCHEMA
+from tests.unit.store import released
+from tests.unit.store.projects import new_project
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Project:
+    """Decisions of every kind, by two people, with a renamed type."""
+    project = new_project(tmp_path)
+    released.fill(project)
+    rename_type(project, "entity", "Task", "Aim")
+    project.close()
+    with open_project(project.path, "ben") as opened:
+        opened.actions.reject(1, EntityRef("g3"))
+        opened.actions.note(1, "a second look")
+    return open_project(project.path, "ann")
+
+
+def _export(project: Project, path: Path) -> list[dict[str, Any]]:
+    ExportJob("jsonl", str(path), undecided=True).run(project)
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def _imported(path: Path, records: list[dict[str, Any]], into: Project) -> ImportReport:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), "utf-8")
+    return import_files(into, [str(path)])
+
+
+def _progress(project: Project, number: int) -> Any:
+    return project.document_state(number).progress
+
+
+def _sorted(progress: Any) -> Any:
+    return replace(progress, warned=0, covered=tuple(sorted(progress.covered)))
+
+
+def test_everything_that_holds_is_there_again(here: Project, tmp_path: Path) -> None:
+    records = _export(here, tmp_path / "x.jsonl")
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert [error.message for each in records for error in validator.iter_errors(each)] == []
+    plain = replace(
+        here.schema, entities=tuple(replace(e, formerly=()) for e in here.schema.entities)
+    )
+    with create_project(tmp_path / "new.sciextract", plain, "carl") as there:
+        _imported(tmp_path / "x.jsonl", records, there)
+        assert decisions_by_author(there.connection) == decisions_by_author(here.connection)
+        assert there.schema == here.schema
+        for number in here.numbers():
+            assert _progress(there, number) == _sorted(_progress(here, number))
+        # Once more out of the copy: nothing was lost on the way but the numbers of events and their single times.
+        again = _export(there, tmp_path / "again.jsonl")
+        for one, other in zip(records, again, strict=True):
+            for decisions in (
+                one["project_state"].pop("decisions", []),
+                other["project_state"].pop("decisions", []),
+            ):
+                decisions.clear()
+            assert one == other
+        assert differing(there.connection) == []
+        assert there.undo()[0].kind == "import"
+        assert there.numbers() == []
+
+
+def test_what_is_worked_on_here_stays_and_is_counted(here: Project, tmp_path: Path) -> None:
+    records = _export(here, tmp_path / "x.jsonl")
+    with create_project(tmp_path / "new.sciextract", here.schema, "carl") as there:
+        _imported(tmp_path / "plain.jsonl", [{"id": "d", "text": records[0]["text"]}], there)
+        there.actions.note(1, "mine")
+        there.actions.set_completeness(1, Completeness.IN_PROGRESS, (Layer.ENTITIES,))
+        report = _imported(tmp_path / "x.jsonl", records, there)
+        assert (report.counts.kept, report.counts.documents) == (1, 1)
+        assert _progress(there, 1).note == "mine"
+        assert _progress(there, 2).entities is Completeness.DONE
+
+
+def test_what_a_file_claims_has_limits(here: Project, tmp_path: Path) -> None:
+    record = _export(here, tmp_path / "x.jsonl")[1]
+    state = record["project_state"]
+    waiting = {"id": "w", "fragments": [[0, 7]], "label": "Method", "state": "undecided"}
+    record["entities"].append(waiting)
+    state["layers"]["relations"] = "done"
+    state["covered"] = ["entities:Aim", "relations:Aim", "relations:Uses", "nothing"]
+    state["note"] = "\ud800"
+    state["decisions"] = [
+        {"author": "model:x", "at": "2026-11-28T01:00:00+01:00", "items": [["entity", "p1"], ["x"]]}
+    ]
+    state["originals"] = [[["entity", "p1"], {"label": 5}]]
+    with create_project(tmp_path / "new.sciextract", here.schema, "carl") as there:
+        _imported(tmp_path / "x.jsonl", [record], there)
+        progress = _progress(there, 1)
+        assert progress.entities is Completeness.IN_PROGRESS, "something waits in it"
+        assert progress.covered == ("relations:Uses",)
+        assert [each.kind for each in there.log()] == ["import", "schema"]
+        assert differing(there.connection) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("layers", {"entities": "finished"}),
+        ("layers", {"words": "done"}),
+        ("decisions", [{"author": "person:x", "at": "yesterday", "items": []}]),
+        ("rejected", {"entities": [{"id": "p0", "label": "Method", "fragments": [[0, 1]]}]}),
+        ("originals", [["entity"]]),
+        ("covered", "entities:Method"),
+    ],
+)
+def test_malformed_states_cost_their_record(
+    here: Project, tmp_path: Path, name: str, value: object
+) -> None:
+    records = _export(here, tmp_path / "x.jsonl")
+    records[1]["project_state"][name] = value
+    with create_project(tmp_path / "new.sciextract", here.schema) as there:
+        report = _imported(tmp_path / "x.jsonl", records, there)
+        assert (report.counts.documents, report.bad) == (1, 1)
