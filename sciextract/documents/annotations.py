@@ -302,7 +302,6 @@ def _renamed(given: Iterable[LabelScore], names: Mapping[str, str]) -> tuple[Lab
 
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-_BITS = 128
 
 
 def new_id() -> str:
@@ -318,7 +317,7 @@ def stable_id(*parts: object) -> str:
     True
     """
     joined = "\x1f".join(map(str, parts)).encode("utf-8", "surrogatepass")
-    digest = hashlib.blake2b(joined, digest_size=_BITS // 8).digest()
+    digest = hashlib.blake2b(joined, digest_size=16).digest()
     return _encode(int.from_bytes(digest, "big"))
 
 

@@ -136,7 +136,11 @@ def described(fields: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"title": known.title, "venue": known.venue}
     found["authors"] = list(known.authors)
     for name in DESCRIBING:
-        given = fields.get(name) or found.get(name) or next(_usable(named, name, _as_it_is), None)
+        given = (
+            fields.get(name)
+            or found.get(name)
+            or next(_usable(named, name, lambda value: value), None)
+        )
         number = getattr(known, name) if name in ("year", "doi", "pmid") else None
         found[name] = number or given
     return {name: found[name] for name in DESCRIBING if found[name] not in (None, "", [])}
@@ -267,10 +271,6 @@ def _usable(
 @cache
 def _plain_names(meaning: str) -> tuple[str, ...]:
     return tuple(map(plain_name, NAMES[meaning]))
-
-
-def _as_it_is(value: object) -> object:
-    return value
 
 
 def _key_in(value: object) -> str:

@@ -144,9 +144,6 @@ def part_of(name: str) -> Part | None:
     return _WORDS.get(words[0], _WORDS.get(words[-1])) if words else None
 
 
-_ANY_DEPTH = "**"
-
-
 class InputPaths(list[str]):
     """Paths in place of patterns and URLs of folders: :func:`expand_inputs` has listed folders and servers once."""
 
@@ -177,7 +174,7 @@ def expand_inputs(paths: Sequence[str | Path]) -> InputPaths:
             found.append(path)
             continue
         matches = sorted(glob.glob(path, recursive=True))
-        if _ANY_DEPTH in path:
+        if "**" in path:
             matches = [each for each in matches if os.path.isfile(each)]
         if not matches:
             hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"

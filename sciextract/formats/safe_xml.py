@@ -15,6 +15,7 @@ from xml.parsers import expat
 
 from sciextract.errors import FormatError
 from sciextract.formats.base import Source, quoted, refuse_binary
+from sciextract.text.characters import REPLACEMENT, control_picture
 
 _CHUNK_BYTES = 1 << 16
 #: Code that walks over elements may recurse: this stays far below Python's own limit.
@@ -180,8 +181,6 @@ class _Reader:
 
 LOSS = "character that XML cannot hold"
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_CONTROL_PICTURES = 0x2400
-_REPLACEMENT = "\ufffd"
 
 
 def xml_safe(text: str, losses: Counter[str]) -> str:
@@ -194,10 +193,8 @@ def xml_safe(text: str, losses: Counter[str]) -> str:
     'a\u241bb'
     """
 
-    def visible(match: re.Match[str]) -> str:
-        code = ord(match[0])
-        return chr(_CONTROL_PICTURES + code) if code < 0x20 else _REPLACEMENT
-
-    safe, count = _FORBIDDEN.subn(visible, text)
+    safe, count = _FORBIDDEN.subn(
+        lambda match: control_picture(match[0]) if match[0] < " " else REPLACEMENT, text
+    )
     losses += Counter({LOSS: count})
     return safe

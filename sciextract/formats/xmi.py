@@ -39,7 +39,6 @@ _SILENT_PACKAGES = (f"{_DKPRO}.metadata.type.", "uima.tcas.DocumentAnnotation")
 _CUSTOM_PACKAGES = ("custom.", "webanno.custom.")
 _NAMED = ("TypeSystem.xml", "typesystem.xml")
 _ROOT = "typeSystemDescription"
-_PEEK_BYTES = 4096
 #: The feature that links a mention to a knowledge base.
 _CONCEPT = "identifier"
 
@@ -107,7 +106,7 @@ def find_type_system(source: Source, used: set[str]) -> TypeSystem:
     for path in sorted(files, key=lambda path: (path.name not in _NAMED, path.name)):
         try:
             with open(path, "rb") as stream:
-                if _ROOT.encode() not in stream.read(_PEEK_BYTES):
+                if _ROOT.encode() not in stream.read(4096):
                     continue
             found = _cached(str(path), os.stat(path).st_mtime_ns)
         except (OSError, FormatError) as error:
@@ -151,7 +150,6 @@ def _text_of(parent: Element, name: str) -> str:
 
 _XMI = "{http://www.omg.org/XMI}"
 _CAS = "{http:///uima/cas.ecore}"
-_ECORE = ".ecore"
 INITIAL_VIEW = "_InitialView"
 FRAME = frozenset({"sofa", "begin", "end"})
 
@@ -226,7 +224,7 @@ class Cas:
             features.setdefault(local_name(child), child.text or "")
         # {http:///de/x/type.ecore}Token stands for de.x.type.Token.
         namespace, _, name = element.tag.removeprefix("{").rpartition("}")
-        package = namespace.removeprefix("http:///").removesuffix(_ECORE).replace("/", ".")
+        package = namespace.removeprefix("http:///").removesuffix(".ecore").replace("/", ".")
         type_name = f"{package}.{name}".removeprefix(".").removeprefix("uima.noNamespace.")
         others = {name: value for name, value in features.items() if name not in FRAME}
         found = FeatureStructure(cas_id, type_name, others, None)

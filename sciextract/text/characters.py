@@ -27,10 +27,7 @@ WORD = f"^{BLANK}{SYMBOL}{SUPERSCRIPT}{IDEOGRAPH}"
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _HIDDEN = re.compile(f"[{CONTROL}\u2028\u2029\ud800-\udfff\ufff9-\ufffb\U000e0000-\U000e007f]")
-_DELETE = "\x7f"
-_DELETE_SYMBOL = "\u2421"
-_OTHER_CONTROL_SYMBOL = "\u2426"
-_REPLACEMENT = "\ufffd"
+REPLACEMENT = "\ufffd"
 
 
 def visible(text: str, keep: str = "") -> str:
@@ -50,15 +47,16 @@ def visible(text: str, keep: str = "") -> str:
         character = match.group()
         if character in keep:
             return character
-        if character < " ":
-            return chr(
-                0x2400 + ord(character)
-            )  # the control pictures of Unicode, in the same order
-        if character == _DELETE:
-            return _DELETE_SYMBOL
-        return _REPLACEMENT if "\ud800" <= character <= "\udfff" else _OTHER_CONTROL_SYMBOL
+        if character < " " or character == "\x7f":
+            return control_picture(character)
+        return REPLACEMENT if "\ud800" <= character <= "\udfff" else "\u2426"
 
     return _HIDDEN.sub(symbol, text)
+
+
+def control_picture(control: str) -> str:
+    """The symbol of a control character of ASCII."""
+    return "\u2421" if control == "\x7f" else chr(0x2400 + ord(control))  # in the same order
 
 
 def printable_on(stream: IO[Any], text: str) -> str:
@@ -73,7 +71,7 @@ def printable_on(stream: IO[Any], text: str) -> str:
 
 def without_surrogates(text: str) -> tuple[str, int]:
     """The text with U+FFFD for lone surrogates, which UTF-8 cannot hold, and how many there were."""
-    return _LONE_SURROGATE.subn(_REPLACEMENT, text)
+    return _LONE_SURROGATE.subn(REPLACEMENT, text)
 
 
 def bracketed(text: str, entities: Iterable[Entity]) -> Iterator[tuple[str, str]]:
