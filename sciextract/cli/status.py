@@ -159,8 +159,8 @@ def stats(
         if by is not None:
             for row in decisions_by_author(opened.connection):
                 states = (
-                    f"{getattr(row, each):,} {each}"
-                    for each in ("accepted", "edited", "added", "rejected")
+                    f"{getattr(row, state):,} {state}"
+                    for state in ("accepted", "edited", "added", "rejected")
                 )
                 line = f"{row.author}: {', '.join(states)} in {counted(row.abstracts, 'abstract')}, {row.first[:10]} to {row.last[:10]}"
                 print_row(asdict(row), line, as_json)

@@ -143,7 +143,7 @@ def agree(
     if len(projects) == 1:
         raise UsageError("one project agrees with itself", "name those of two annotators or more")
     with ExitStack() as stack:
-        opened = [stack.enter_context(open_project(each, read=True)) for each in projects]
+        opened = [stack.enter_context(open_project(path, read=True)) for path in projects]
         agreement = compare(opened)
     print_report(agreement, agreement_lines(agreement), as_json)
 

@@ -183,8 +183,8 @@ def token_alpha(groups: Sequence[Sequence[AnnotatedDocument]]) -> TokenAlpha:
     """Alpha on the tokens of documents, each as several annotators have it."""
     labelled = []
     for group in groups:
-        units = reduce(_shared_units, [each.document.tokens for each in group])
-        labelled.append([_token_labels(scorable(each), units) for each in group])
+        units = reduce(_shared_units, [document.document.tokens for document in group])
+        labelled.append([_token_labels(scorable(document), units) for document in group])
     names = {name for sides in labelled for side in sides for labels in side for name in labels}
     by_label = {
         name: alpha([[[name in labels for labels in side] for side in sides] for sides in labelled])

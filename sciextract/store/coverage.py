@@ -19,17 +19,18 @@ def covered_view(document: AnnotatedDocument, covered: Collection[str]) -> Annot
     """A document with the items of what was looked for, as in :attr:`ProgressRow.looked_for`."""
     said = document.annotations
     entities = [
-        each for each in said.entities if covered_name(Layer.ENTITIES, each.label) in covered
+        entity for entity in said.entities if covered_name(Layer.ENTITIES, entity.label) in covered
     ]
-    kept = {each.id for each in entities}
+    kept = {entity.id for entity in entities}
     relations = [
-        each
-        for each in said.relations
-        if covered_name(Layer.RELATIONS, each.label) in covered and {each.head, each.tail} <= kept
+        relation
+        for relation in said.relations
+        if covered_name(Layer.RELATIONS, relation.label) in covered
+        and {relation.head, relation.tail} <= kept
     ]
     clusters = said.clusters if Layer.COREFERENCE in covered else ()
     left = Annotations(
-        tuple(entities), tuple(relations), tuple(each.only(kept) for each in clusters)
+        tuple(entities), tuple(relations), tuple(cluster.only(kept) for cluster in clusters)
     )
     return replace(document, annotations=left)
 

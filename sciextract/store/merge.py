@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sciextract.documents.annotations import Layer, State
 from sciextract.documents.schema import LabelSchema, match_names
@@ -156,17 +156,17 @@ class ProjectMerge(Batches):
         counts, to_compare, connection = replace(self.counts), [], self.project.connection
         with self.batch() as context:
             before = context.items
-            for each in foreign:
-                doc = find_or_insert(connection, each.doc.stored.document)
+            for document in foreign:
+                doc = find_or_insert(connection, document.doc.stored.document)
                 if doc.progress is None:
-                    gone = why_gone(connection, each.doc.stored.document.text_sha256)
+                    gone = why_gone(connection, doc.stored.document.text_sha256)
                     if gone == REMOVE:
                         counts.removed += 1
                         continue
                     for newer in present(connection, (doc.number,)) if gone == "import" else ():
                         doc = self.project.document_state(newer)
-                        each = _moved(each, doc, context)
-                if self._add_one(context, doc, each, counts):
+                        document = _moved(document, doc, context)
+                if self._add_one(context, doc, document, counts):
                     to_compare.append(doc.number)
             counts.items += context.items - before
         self.counts = counts
@@ -232,105 +232,95 @@ class _RowMerge:
 
     def merge(self) -> None:
         """Merge everything."""
-        progress, theirs = self._doc.progress, self._foreign.progress
-        mine = progress or ProgressRow()
+        here, theirs = self._doc.progress, self._foreign.progress
+        mine = here or ProgressRow()
         self._known = mine.looked_for
-        self._new = {
-            layer
-            for layer in Layer
-            if progress is None or (_is_begun(theirs, layer) and not _is_begun(mine, layer))
-        }
-        finished = {
-            layer
-            for layer in Layer
-            if getattr(mine, layer) is not Completeness.DONE is getattr(theirs, layer)
-        }
+        finished = set()
+        for layer in Layer:
+            if here is None or (_is_begun(theirs, layer) and not _is_begun(mine, layer)):
+                self._new.add(layer)
+            if getattr(mine, layer) is not Completeness.DONE is getattr(theirs, layer):
+                finished.add(layer)
         self._drop_undecided(self._new | finished)
         for entity in self._foreign.doc.entities:
             self._merge_entity(entity)
         for relation in self._foreign.doc.relations:
-            self._merge_relation(relation)
+            if {relation.head, relation.tail} <= self._ids.keys():
+                self._merge_relation(relation)
         for cluster in self._foreign.doc.clusters:
             self._merge_cluster(cluster)
-        self._merge_progress(progress)
-
-    def _merge_progress(self, mine: ProgressRow | None) -> None:
-        theirs = self._foreign.progress
-        if mine is not None:
+        if here is not None:
             states = {layer: (getattr(mine, layer), getattr(theirs, layer)) for layer in Layer}
             layers = {layer.value: max(both, key=_ORDER.index) for layer, both in states.items()}
             covered = tuple(sorted({*mine.covered, *theirs.covered}))
             theirs = replace(_with_remarks(mine, theirs), **layers, covered=covered)
-        if theirs != mine:
+        if theirs != here:
             self._doc.put(theirs)
 
     def _merge_entity(self, row: EntityRow) -> None:
-        rows = [
-            each for each in self._doc.on_fragments(row.fragments) if each.id not in self._taken
+        doc, was, now = self._doc, original_of(row), _plain(row)
+        edited = [
+            entity
+            for entity in doc.all_entities
+            if original_of(entity) == now or (was and _plain(entity) == was)
         ]
-        same = [each for each in rows if each.label == row.label]
-        same.sort(key=lambda each: (each.state is _REJECTED) != (row.state is _REJECTED))
-        twin = same[0] if same else self._find_edited(row)
-        # One place has one type: what is here under another one is compared, not joined by a second.
-        has_rival = any(each.in_view and each is not twin for each in rows)
-        if self._is_free(row, twin, Layer.ENTITIES) and not has_rival:
-            self._ids[row.id] = self._take(row, twin)
-            if row.state is _REJECTED:
-                self._drop_suggestions_on(self._ids[row.id])
-        elif twin is not None:
-            self._ids[row.id] = twin.id
-
-    def _find_edited(self, row: EntityRow) -> EntityRow | None:
-        """What is here as it was there before an edit, or was here before one what it is there."""
-        was, now = original_of(row), json.loads(edited_from(replace(row, was=None)))
-        for each in self._doc.all_entities:
-            if original_of(each) == now or (
-                was and json.loads(edited_from(replace(each, was=None))) == was
-            ):
-                return each
-        return None
+        known = self._merge_item(row, doc.on_fragments(row.fragments), edited, Layer.ENTITIES)
+        if known is None:
+            return
+        self._ids[row.id] = known
+        if known in self._taken and row.state is _REJECTED:
+            self._drop_links(doc.links_of(known))
+            self._drop_relations(doc.relations_of(known))
 
     def _merge_relation(self, row: RelationRow) -> None:
-        if not {row.head, row.tail} <= self._ids.keys():
-            return
         doc, was = self._doc, original_of(row)
-        row = replace(row, head=self._ids[row.head], tail=self._ids[row.tail])
+        ends = self._ids[row.head], self._ids[row.tail]
+        row = replace(row, head=ends[0], tail=ends[1])
+        before = relation_by_original(doc, ends, row.label)
+        edited = [before] if before else []
         if was:
             was |= {end: self._ids.get(was[end], was[end]) for end in ("head", "tail")}
             row = replace(row, was=json.dumps(was))
-        ends, symmetric = (row.head, row.tail), row.label in self._context.schema.symmetric_labels
-        rows = [each for each in same_relations(doc, ends, symmetric) if each.id not in self._taken]
-        twins = [each for each in rows if each.label == row.label]
-        if was:
-            twins += same_relations(
-                doc, (was["head"], was["tail"]), symmetric=False, label=was["label"]
-            )
-        twin = twins[0] if twins else relation_by_original(doc, ends, row.label)
-        has_rival = any(each.in_view and each is not twin for each in rows)
-        stands = row.state is _REJECTED or all(self._carries(end, row) for end in ends)
-        if stands and self._is_free(row, twin, Layer.RELATIONS) and not has_rival:
-            self._take(row, twin)
+            edited += same_relations(doc, (was["head"], was["tail"]), False, was["label"])
+        if row.state is _REJECTED or all(self._carries(end, row) for end in ends):
+            symmetric = row.label in self._context.schema.symmetric_labels
+            self._merge_item(row, same_relations(doc, ends, symmetric), edited, Layer.RELATIONS)
+
+    def _merge_item(
+        self, row: _Item, there: Iterable[_Item], edited: Iterable[_Item], layer: Layer
+    ) -> str | None:
+        """Take an item over unless somebody has looked at it here; gives its id here, where it has one.
+
+        Args:
+            row: The other side's item.
+            there: What is here at its place.
+            edited: What was edited from it, or it from that.
+            layer: Its layer.
+        """
+        there = [own for own in there if own.id not in self._taken]
+        twins: list[_Item] = [known for known in there if known.label == row.label]
+        twins.sort(key=lambda own: (own.state is _REJECTED) != (row.state is _REJECTED))
+        twin = next(iter([*twins, *edited]), None)
+        # One place has one type: what is here under another one is compared, not joined by a second.
+        looked = any(own.in_view and own is not twin for own in there)
+        if row.state is State.UNDECIDED:
+            looked |= twin is not None or layer not in self._new
+        else:
+            looked |= covered_name(layer, row.label) in self._known
+            if twin is not None:
+                looked |= twin.state in BY_PERSONS or row.state is State.IMPORTED
+        if looked:
+            return None if twin is None else twin.id
+        own = replace(self._own(row), id=twin.id if twin else free_id(self._doc, row.id))
+        self._doc.put(own)
+        self._taken.add(own.id)
+        self._context.items += 1
+        return own.id
 
     def _carries(self, entity_id: str, row: RelationRow | LinkRow) -> bool:
         """Whether a mention here is at least as certain as what the other side has on it."""
         mention = self._doc.entity(entity_id)
         return mention is not None and (mention.in_view or mention.state is row.state)
-
-    def _is_free(self, row: _Item, twin: _Item | None, layer: Layer) -> bool:
-        """Whether the other side has something there that nobody has looked at here."""
-        if row.state is State.UNDECIDED:
-            return twin is None and layer in self._new
-        if row.state is State.IMPORTED and twin is not None:
-            return False
-        decided_here = twin is not None and twin.state in BY_PERSONS
-        return not decided_here and covered_name(layer, row.label) not in self._known
-
-    def _take(self, row: _Item, twin: _Item | None) -> str:
-        own = replace(self._own(row), id=free_id(self._doc, row.id) if twin is None else twin.id)
-        self._doc.put(own)
-        self._taken.add(own.id)
-        self._context.items += 1
-        return own.id
 
     def _merge_cluster(self, cluster: ClusterRow) -> None:
         """A cluster comes as a whole: where anybody has decided a link of its mentions here, it is compared."""
@@ -344,13 +334,13 @@ class _RowMerge:
             and (link.state is _REJECTED or self._carries(self._ids[link.entity_id], link))
         }
         here = [
-            each
+            link
             for mention in links
-            for each in doc.links_of(mention)
-            if each.cluster_id not in self._taken
+            for link in doc.links_of(mention)
+            if link.cluster_id not in self._taken
         ]
-        homes = {each.cluster_id for each in here if each.state is not _REJECTED}
-        decided_here = any(each.state in BY_PERSONS for each in here)
+        homes = {link.cluster_id for link in here if link.state is not _REJECTED}
+        decided_here = any(link.state in BY_PERSONS for link in here)
         if Layer.COREFERENCE in self._known or decided_here or len(homes) > 1:
             return
         live = sum(link.state is not _REJECTED for link in links.values())
@@ -367,13 +357,9 @@ class _RowMerge:
 
     def _own(self, row: _Kind) -> _Kind:
         """The row with its source by this project's number, under this event or the one of its author."""
-        source_id, event_id = (
-            self._context.source_of(self._foreign.sources[row.source_id]),
-            self._context.event_id,
-        )
-        if row.state in BY_PERSONS:
-            event_id = self._authors.get(row.event_id, event_id)
-        return replace(row, source_id=source_id, event_id=event_id)
+        source_id = self._context.source_of(self._foreign.sources[row.source_id])
+        author = self._authors.get(row.event_id) if row.state in BY_PERSONS else None
+        return replace(row, source_id=source_id, event_id=author or self._context.event_id)
 
     def _drop_undecided(self, layers: Collection[Layer]) -> None:
         """Drop what waits here in layers that the other side has worked on: what is right of it comes from there."""
@@ -386,10 +372,6 @@ class _RowMerge:
             needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
             if entity.state is State.UNDECIDED and not needed:
                 doc.drop(entity)
-
-    def _drop_suggestions_on(self, entity_id: str) -> None:
-        self._drop_links(self._doc.links_of(entity_id))
-        self._drop_relations(self._doc.relations_of(entity_id))
 
     def _drop_relations(self, relations: Iterable[RelationRow]) -> None:
         for relation in relations:
@@ -408,6 +390,12 @@ class _RowMerge:
                 doc.drop(left.pop())
             if not left:
                 doc.drop(cluster)
+
+
+def _plain(row: EntityRow) -> dict[str, Any]:
+    """Label and fragments, in the form of :func:`original_of`."""
+    found: dict[str, Any] = json.loads(edited_from(replace(row, was=None)))
+    return found
 
 
 def _is_begun(progress: ProgressRow, layer: Layer) -> bool:

@@ -73,7 +73,7 @@ def merge_schemas(mine: LabelSchema, theirs: LabelSchema) -> tuple[LabelSchema, 
     names = match_names(mine.entities, theirs.entities)
 
     def join(own: Sequence[_Type], others: Sequence[_Type]) -> tuple[_Type, ...]:
-        called, by_label = match_names(own, others), {each.label: each for each in own}
+        called, by_label = match_names(own, others), {known.label: known for known in own}
         for other in others:
             label = called.get(other.label, other.label)
             if label in by_label:
@@ -82,19 +82,19 @@ def merge_schemas(mine: LabelSchema, theirs: LabelSchema) -> tuple[LabelSchema, 
                 definition = here.definition or other.definition
                 by_label[label] = replace(here, definition=definition, formerly=former)
             else:
-                taken = [each.key for each in by_label.values()]
+                taken = [known.key for known in by_label.values()]
                 key = other.key if other.key not in taken else _choose_look(taken)[0]
                 by_label[label] = replace(other, key=key)
         return tuple(by_label.values())
 
     relations = tuple(
         replace(
-            each,
+            relation,
             pairs=tuple(
-                (names.get(head, head), names.get(tail, tail)) for head, tail in each.pairs
+                (names.get(head, head), names.get(tail, tail)) for head, tail in relation.pairs
             ),
         )
-        for each in theirs.relations
+        for relation in theirs.relations
     )
     merged = replace(
         mine,

@@ -192,7 +192,7 @@ def decide_document(
     def work(doc: DocumentState, context: Context) -> None:
         take_all(doc, context)
         decided = before.union(keys)
-        left = sum(len(waiting(project, doc, each, decided)) for each in merged)
+        left = sum(len(waiting(project, doc, source, decided)) for source in merged)
         state_tables.set_disagreements(project.connection, number, left)
 
     # The event names what it decides, and that is only known once it was tried.
@@ -240,7 +240,9 @@ def refresh_disagreements(
     merged = [*decisions.merged().values()]
     for number in numbers:
         doc, keys = project.document_state(number), decisions.keys(number)
-        found[number] = Counter({each: len(waiting(project, doc, each, keys)) for each in merged})
+        found[number] = Counter(
+            {source: len(waiting(project, doc, source, keys)) for source in merged}
+        )
     with project.writing() as connection:
         for number, counts in found.items():
             state_tables.set_disagreements(connection, number, counts.total())

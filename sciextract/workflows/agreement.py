@@ -145,7 +145,7 @@ class _Side:
             JOIN event e ON e.id = i.event_id JOIN document d ON d.id = i.document_id GROUP BY d.id"""
         )
         self._authors = {
-            sha: ({names[int(each)] for each in ids.split(",")}, merged)
+            sha: ({names[int(author)] for author in ids.split(",")}, merged)
             for sha, ids, merged in decided
         }
 

@@ -122,8 +122,7 @@ class Corrections:
             context = self.project.context(event_id, self.project.source_id(self.source))
             for number, said in self.said.items():
                 keep_annotations(self.project, context, number, said, covered=covered)
-        for number in self.said:
-            refresh_disagreements(self.project, number)
+        refresh_disagreements(self.project, self.said)
 
     def _view(self, number: int) -> AnnotatedDocument:
         return annotated(self.project.document_state(number), self.project.sources)

@@ -158,7 +158,7 @@ def _were_looked_at(
     here = _places(whole(doc, defaultdict(str)).annotations, frozenset(State))
     for row in doc.edited:
         spans = original_of(row).get("fragments", ())
-        here.add((Layer.ENTITIES, frozenset([tuple(Span(*each) for each in spans)])))
+        here.add((Layer.ENTITIES, frozenset([tuple(Span(*edges) for edges in spans)])))
     for one in found:
         sides = [side for side in (one.first, one.second) if side is not None]
         types = {f"{one.layer}:{side.label}" if side.label else str(one.layer) for side in sides}
@@ -174,11 +174,11 @@ _Place = frozenset[tuple[Span, ...]]
 
 def _places(annotations: Annotations, states: Collection[State]) -> set[tuple[Layer, _Place]]:
     """Where items of some states stand: a mention, two that are related, and one that is in a cluster."""
-    at = {each.id: each.fragments for each in annotations.entities}
+    at = {entity.id: entity.fragments for entity in annotations.entities}
     found = {
-        (Layer.ENTITIES, frozenset([each.fragments]))
-        for each in annotations.entities
-        if each.state in states
+        (Layer.ENTITIES, frozenset([entity.fragments]))
+        for entity in annotations.entities
+        if entity.state in states
     }
     for relation in annotations.relations:
         if relation.state in states:

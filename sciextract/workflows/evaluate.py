@@ -194,10 +194,12 @@ def evaluate_file(
         documents, predictions = (
             [
                 replace(
-                    each,
-                    annotations=each.annotations.renamed(known.entity_names, known.relation_names),
+                    document,
+                    annotations=document.annotations.renamed(
+                        known.entity_names, known.relation_names
+                    ),
                 )
-                for each in side
+                for document in side
             ]
             for side in (documents, predictions)
         )
