@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 
 import pytest
@@ -93,5 +94,7 @@ def test_alone_each_has_the_line() -> None:
 
 def test_an_import_says_which_fields_it_left() -> None:
     note = "beside.jsonl: ner read, predicted_ner left (1 record)"
-    feedback = import_feedback(ImportReport(notes=[note]))
+    remarks = Counter({"not read, although they look like annotations: 'spans'": 3})
+    feedback = import_feedback(ImportReport(notes=[note]), remarks)
+    assert "3 abstracts: not read" in feedback.message
     assert feedback.message == f"0 new abstracts; {note}"

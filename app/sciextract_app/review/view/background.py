@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,6 +93,7 @@ class ImportWork:
         bring_in: Callable[[Project, ImportListener], ImportReport],
     ) -> None:
         path, bad = self._screen.project.path, list[FormatError]()
+        remarks = Counter[str]()
 
         def work(job: Job) -> None:
             def progress(records: int) -> None:
@@ -104,11 +106,16 @@ class ImportWork:
                     bad.append(error)
 
             with open_project(path, self._author) as project:
-                report = bring_in(project, ImportListener(bad_record=keep_bad, progress=progress))
+                listener = ImportListener(
+                    bad_record=keep_bad,
+                    warned=lambda key, found: remarks.update(found),
+                    progress=progress,
+                )
+                report = bring_in(project, listener)
             job.call(ended, report)
 
         def ended(report: ImportReport) -> None:
-            self._show(import_feedback(report))
+            self._show(import_feedback(report, remarks))
             note_imported(self._record, files)
             remember(self._record)
             self._imported()
@@ -160,8 +167,8 @@ class ImportWork:
         self._screen.show_notice(feedback, passing=passing)
 
 
-def import_feedback(report: ImportReport) -> Feedback:
-    """The result of an import in words."""
+def import_feedback(report: ImportReport, remarks: Counter[str]) -> Feedback:
+    """The result of an import in words, with the remarks about abstracts that came most often."""
     counts = report.counts
     parts = [counted(counts.documents, "new abstract")]
     if counts.known:
@@ -171,7 +178,13 @@ def import_feedback(report: ImportReport) -> Feedback:
         parts.append(f"{counts.flagged:,} flagged: labels against the schema")
     if report.bad:
         parts.append(f"{report.bad:,} left out")
-    return Feedback("; ".join([*parts, *report.notes]))
+    if report.differing:
+        differing = counted(report.differing, "abstract")
+        parts.append(f"{differing} differ from what was decided here: sciextract import lists them")
+    shown = [f"{counted(count, 'abstract')}: {remark}" for remark, count in remarks.most_common(2)]
+    if len(remarks) > len(shown):
+        shown.append(f"{len(remarks) - len(shown):,} more kinds of remarks")
+    return Feedback("; ".join([*parts, *report.notes, *shown]))
 
 
 def suggest_feedback(report: SuggestReport) -> Feedback:
