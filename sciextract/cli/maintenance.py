@@ -32,12 +32,16 @@ if TYPE_CHECKING:
     from sciextract.store.maintenance.doctor import Examination, Repaired
 
 
+# Abstracts of an event that are named: an import may have thousands.
+_KEYS_SHOWN, _KEYS_IN_JSON = 3, 100
+
+
 def log(
     project: ProjectOption = None,
     limit: int = option("N", "Maximum number of events.", min=1, default=20),
     as_json: JsonLinesOption = False,
 ) -> None:
-    """List the project's events, newest first.
+    """List the project's events, newest first, in local time; --json gives UTC.
 
     Examples:
 
@@ -47,16 +51,23 @@ def log(
     """
     from dataclasses import asdict
 
+    from sciextract.store.events import keys_of_event
+    from sciextract.store.sqlite import local_time
     from sciextract.store.undo import describe
 
     with open_chosen_project(project, read=True) as opened:
-        events = opened.log(limit)
-    for event in events:
+        most = _KEYS_IN_JSON if as_json else _KEYS_SHOWN
+        events = [
+            (event, keys_of_event(opened.connection, event.id, most)) for event in opened.log(limit)
+        ]
+    for event, keys in events:
         mark = "undone " if event.undone else ""
         target = f" of event {event.target}" if event.target else ""
-        line = f"{event.id:>7}  {event.at[:19]}  {event.author}  {mark}{describe(event)}{target}"
-        line += f"  [{counted(event.documents, 'abstract')}]"
-        print_row(asdict(event), line, as_json)
+        at = local_time(event.at)
+        line = f"{event.id:>7}  {at}  {event.author}  {mark}{describe(event)}{target}"
+        named = ", ".join(keys) + ", ..." * (event.documents > len(keys))
+        line += f"  [{counted(event.documents, 'abstract')}{': ' * bool(keys)}{named}]"
+        print_row({**asdict(event), "keys": keys}, line, as_json)
 
 
 def undo(
@@ -175,7 +186,7 @@ def backup(
         return
     made_before = backups.list_backups(path)
     for each in made_before:
-        words = f"{each.at}  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
+        words = f"{each.at} UTC  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
         print_row(_backup_json(each), words, as_json)
     if not made_before:
         check_project(path)  # a missing project is an error; one that is gone still has its backups

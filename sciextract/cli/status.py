@@ -55,7 +55,7 @@ def search(
         default=None,
     ),
     project: ProjectOption = None,
-    place: Literal["text", "title", "mentions"] = typer.Option(
+    place: Literal["text", "title", "mentions", "notes"] = typer.Option(
         "text", "--in", help="Where to search."
     ),
     label: str | None = option("L", "Only abstracts with this entity or relation type."),
@@ -154,6 +154,7 @@ def stats(
             curve = learning_curve(opened)
             print_report(curve, _learning_lines(curve), as_json)
             return
+        from sciextract.store.sqlite import local_time
         from sciextract.store.statistics import decisions_by_author, stats_of
 
         if by is not None:
@@ -162,7 +163,7 @@ def stats(
                     f"{getattr(row, state):,} {state}"
                     for state in ("accepted", "edited", "added", "rejected")
                 )
-                line = f"{row.author}: {', '.join(states)} in {counted(row.abstracts, 'abstract')}, {row.first[:10]} to {row.last[:10]}"
+                line = f"{row.author}: {', '.join(states)} in {counted(row.abstracts, 'abstract')}, {local_time(row.first)[:10]} to {local_time(row.last)[:10]}"
                 print_row(asdict(row), line, as_json)
             return
         statistics = stats_of(opened)
@@ -251,6 +252,6 @@ def _stats_lines(statistics: Stats) -> Iterator[str]:
     if statistics.seconds_per_abstract is not None:
         yield f"time: {statistics.seconds_per_abstract:.1f} s an abstract ({statistics.timed_abstracts:,} timed)"
     for day, count in statistics.done_by_day.items():
-        yield f"done on {day}: {count:,}"
+        yield f"done on {day} (UTC): {count:,}"
     for author, count in statistics.actions_by_author.items():
         yield f"{author}: {count:,} actions"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciextract.store.rows import ADDED_IN_2, Key, Row, Values, to_values
-from sciextract.store.sqlite import decoded, first_value, now
+from sciextract.store.sqlite import decoded, first_value, from_sql, now
 
 _COMPRESSED_FROM = 200
 
@@ -242,6 +242,16 @@ def _digest(values: Sequence[object]) -> str:
     # repr() tells 2 from 2.0, and SQLite gives a REAL back as the latter.
     plain = [float(each) if isinstance(each, int) else each for each in values]
     return hashlib.blake2b(repr(plain).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def keys_of_event(connection: sqlite3.Connection, event_id: int, most: int) -> list[str]:
+    """Keys of the first abstracts that an event changed."""
+    rows = connection.execute(
+        """SELECT d.doc_key FROM (SELECT DISTINCT document_id FROM change WHERE event_id = ?
+            ORDER BY document_id LIMIT ?) c JOIN document d ON d.id = c.document_id""",
+        (event_id, most),
+    )
+    return [from_sql(key) for (key,) in rows]
 
 
 def changes_of_event(

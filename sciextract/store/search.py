@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import unicodedata
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from sciextract.store.sqlite import first_value, from_sql
 
-Place = Literal["text", "title", "mentions"]
+Place = Literal["text", "title", "mentions", "notes"]
 # As bytes, since a text with lone surrogates is not text to SQLite.
 _EXCERPT = "CAST(snippet(document_words, -1, '[', ']', '…', 12) AS BLOB)"
 # Documents that are ranked by how well they fit; ranking more takes longer than a person waits.
@@ -24,7 +26,7 @@ class Query:
 
     Attributes:
         words: Words that all occur; ``"in quotation marks"`` as a phrase, ``start*`` as a beginning.
-        place: Where the words are looked for.
+        place: Where the words are looked for; people write notes.
         label: An entity or relation type that occurs.
         state: A state that an item has (of that label, if one is given).
         score_below: An undecided item has a lower score.
@@ -72,7 +74,10 @@ def find(
     match = fts_query(query.words)
     if match is None and query.words.strip():
         return []
-    statement, params = _write_statement(connection, query, match)
+    noted: dict[int, str] = {}
+    if match is not None and query.place == "notes":
+        noted = _find_in_notes(connection, match)
+    statement, params = _write_statement(connection, query, match, [*noted])
     hits = []
     # The page first, then its few documents: joined to the whole search they would be read for every match.
     for number, excerpt in connection.execute(statement, (*params, limit, offset)).fetchall():
@@ -81,13 +86,13 @@ def find(
             FROM document d JOIN summary s ON s.document_id = d.id WHERE d.id = ?""",
             (number,),
         ).fetchone()
-        shown = (excerpt or b"").decode("utf-8", "replace")
+        shown = noted.get(number) or (excerpt or b"").decode("utf-8", "replace")
         hits.append(Hit(number, from_sql(key), from_sql(title), year, undecided, shown))
     return hits
 
 
 def _write_statement(
-    connection: sqlite3.Connection, query: Query, match: str | None
+    connection: sqlite3.Connection, query: Query, match: str | None, noted: list[int]
 ) -> tuple[str, list[Any]]:
     """The statement of a search with its parameters: the table whose index leads to the fewest documents first."""
     asked = {"label": query.label, "state": query.state}
@@ -96,7 +101,7 @@ def _write_statement(
     order = number
     conditions: list[str] = []
     params: list[Any] = []
-    if match is not None and query.place != "mentions":
+    if match is not None and query.place in ("text", "title"):
         columns = "title" if query.place == "title" else "{title text}"
         params = [f"{columns} : ({match})"]
         count = "SELECT count(*) FROM document_words WHERE document_words MATCH ?"
@@ -118,6 +123,9 @@ def _write_statement(
     if match is not None and query.place == "mentions":
         conditions.append(f"{number} IN ({_MENTIONING})")
         params.append(match)
+    if match is not None and query.place == "notes":
+        conditions.append(f"{number} IN (SELECT value FROM json_each(?))")
+        params.append(json.dumps(noted))
     if query.score_below is not None:
         below = f"s.document_id = {number} AND s.least_score < ?"
         conditions.append(f"EXISTS (SELECT 1 FROM summary s WHERE {below})")
@@ -133,6 +141,20 @@ def _write_statement(
         f"ORDER BY {order} LIMIT ? OFFSET ?"
     )
     return statement, params
+
+
+def _find_in_notes(connection: sqlite3.Connection, match: str) -> dict[int, str]:
+    """Documents whose notes fit, with the passages: notes are few, so that an index for one search is enough."""
+    notes = connection.execute("SELECT document_id, note FROM progress WHERE note <> ''")
+    with closing(sqlite3.connect(":memory:")) as index:
+        # As the tables of words have it: see sciextract.store.tables.
+        index.execute(
+            """CREATE VIRTUAL TABLE notes USING fts5(note, tokenize="unicode61 remove_diacritics 2")"""
+        )
+        index.executemany("INSERT INTO notes(rowid, note) VALUES (?, ?)", notes)
+        excerpt = "snippet(notes, 0, '[', ']', '…', 12)"
+        query = f"SELECT rowid, {excerpt} FROM notes WHERE notes MATCH ?"
+        return dict(index.execute(query, (match,)).fetchall())
 
 
 def documents_with(connection: sqlite3.Connection, surface: str) -> list[int]:

@@ -222,6 +222,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
+def local_time(at: str) -> str:
+    """A time of the log in the zone of this machine; one that no sciextract wrote as it is.
+
+    >>> local_time("yesterday")
+    'yesterday'
+    """
+    try:
+        return datetime.fromisoformat(at).astimezone().isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return at
+
+
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
 VERSION = 2
 OLDEST_VERSION = 1

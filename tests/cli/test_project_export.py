@@ -57,6 +57,32 @@ def test_folders_and_binary_files_need_a_place(
     assert Path("out").is_dir() == (getattr(spec, "output", "") == "folder")
 
 
+def test_exports_choose_abstracts_and_count_those_that_nobody_has_begun(
+    command: Command, project: Path
+) -> None:
+    with open_project(project, "ben") as opened:
+        opened.actions.note(2, "a doubt about proteins")
+    Path("keys.txt").write_text("plain\n")
+    for choice in (
+        ("--author", "ben"),
+        ("--keys", "keys.txt"),
+        ("--since", "2020-01-01", "--author", "ben"),
+    ):
+        for format_id in ("jsonl", "doccano"):
+            summary = json.loads(
+                command("export", "--to", format_id, *choice, "--json").err.splitlines()[-1]
+            )
+            assert summary["documents"] == 1, choice
+    written = json.loads(command("export", "--to", "pubtator", "--json").err.splitlines()[-1])
+    assert (written["documents"], written["untouched"]) == (2, 1)
+    left = command("export", "--to", "pubtator", "--without-untouched", "--json")
+    summary = json.loads(left.err.splitlines()[-1])
+    assert (summary["documents"], summary["left_out"]) == (1, {"untouched": 1})
+    assert command("export", "--to", "jsonl", "--queue", "none").code == ExitCode.USAGE
+    found = command("search", "DOUBT", "prot*", "--in", "notes").out
+    assert "plain" in found and "[doubt]" in found
+
+
 def test_what_is_exported_comes_back(command: Command, project: Path) -> None:
     command("export", "--format", "jsonl", "--output", "out.jsonl", "--quiet")
     command("init", "again.sciextract")

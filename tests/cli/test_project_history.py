@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -23,11 +25,30 @@ def test_log(command: Command, project: Path) -> None:
     reject_first(project, "ben")
     lines = command("log").out.splitlines()
     assert [line.split()[3] for line in lines] == ["reject", "import", "schema"]
-    assert "person:ben" in lines[0] and "[1 abstract]" in lines[0]
-    assert "[2 abstracts]" in lines[1]
+    assert "person:ben" in lines[0] and "[1 abstract: gold]" in lines[0]
+    assert "[2 abstracts: gold, plain]" in lines[1]
     assert len(command("log", "--limit", "1").out.splitlines()) == 1
     [first, *_] = read_lines(command("log", "--json").out)
     assert (first["author"], first["kind"], first["undone"]) == ("person:ben", "reject", False)
+    assert first["keys"] == ["gold"] and first["at"].endswith("+00:00")
+
+
+def test_the_log_names_abstracts_and_shows_local_time(
+    command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reject_first(project)
+    monkeypatch.setenv("TZ", "XYZ-5:30")
+    time.tzset()
+    try:
+        line = command("log").out.splitlines()[0]
+        at = read_lines(command("log", "--json").out)[0]["at"]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert line.endswith("[1 abstract: gold]")
+    shown = datetime.fromisoformat(line.split()[1])
+    assert shown.utcoffset() == timedelta(hours=5, minutes=30)
+    assert shown == datetime.fromisoformat(at).replace(microsecond=0)
 
 
 def test_undo_and_redo(command: Command, project: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, rule
+from hypothesis.stateful import initialize, precondition, rule
 
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
@@ -70,13 +70,17 @@ LONG = os.environ.get("SCIEXTRACT_STORE_EXAMPLES")
 class StoreMachine(StoreRules):
     """Every rule does something that people, models or imports do; refusals change nothing."""
 
+    has_travelled = False
+
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
         self.import_file(data, self.authors[0], again=False)
 
+    @precondition(lambda self: not self.has_travelled)
     @rule()
     def travel(self) -> None:
         """Into an exchange file and out of it into an empty project: what people did is there again."""
+        self.has_travelled = True
         here = self.authors[0]
         with tempfile.TemporaryDirectory() as folder:
             lines = Path(folder) / "all.jsonl"

@@ -238,7 +238,7 @@ def _check_around(file: Path, facts: dict[str, Any]) -> Iterator[CheckResult]:
         yield CheckResult("place", Severity.NOTE, message, "move or copy both files together")
     backups = list_backups(file)
     if backups:
-        message = f"{len(backups)} backups, the newest of {backups[0].at}"
+        message = f"{len(backups)} backups, the newest of {backups[0].at} UTC"
         yield CheckResult("backups", Severity.GOOD, message, str(folder_of(file)))
     else:
         hint = "sciextract backup makes one"

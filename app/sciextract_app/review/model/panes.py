@@ -20,6 +20,7 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.events import read_event
+from sciextract.store.sqlite import local_time
 from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import selected, selection, sure_items, sure_score
@@ -248,7 +249,7 @@ def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
         event = None  # the file cannot be read: the next key says why
     if event is not None:
         author = "" if event.kind == "predict" else f" by {_source(event.author)}"
-        yield "last", f"{event.kind}{author}, {event.at[:16].replace('T', ' ')}"
+        yield "last", f"{event.kind}{author}, {local_time(event.at)[:16].replace('T', ' ')}"
     if row.was:
         yield "was", _was(view, json.loads(row.was))
     yield "from", _source(view.sources.get(row.source_id, "?"))

@@ -66,7 +66,7 @@ class NoteDialog(Dialog[str]):
             self.box.border_subtitle = "Ctrl+S saves what you typed, Esc again discards it"
 
 
-HELP = 'words, "a phrase", begin*   in:title|mentions   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed   (empty: all abstracts)'
+HELP = 'words, "a phrase", begin*   in:title|mentions|notes   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed   (empty: all abstracts)'
 _PIECE = re.compile(r'[a-z]+:"[^"]*"|\S+')
 
 
