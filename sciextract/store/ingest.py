@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
-from sciextract.documents.papers import PaperIndex, PaperRecord, paper_of
 from sciextract.store import documents, events
 from sciextract.store.actions.editing import Edit
 from sciextract.store.document_state import DocumentState
@@ -20,20 +19,13 @@ from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import Completeness, ProgressRow
-from sciextract.store.sqlite import first_value, now, to_sql
+from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
-from sciextract.store.text_versions import (
-    REMOVE,
-    Alignment,
-    move_annotations,
-    move_decisions,
-    take_out,
-    why_gone,
-)
 from sciextract.store.travelling import take_state
 
 if TYPE_CHECKING:
     from sciextract.store.document_state import Context
+    from sciextract.store.known_texts import KnownTexts
     from sciextract.store.project import Project
 
 
@@ -156,23 +148,17 @@ class Import(Batches):
         source: ``import:FILE``.
         params: What the log says of it.
         done: Layers in which what is imported is complete; where nothing waits for a decision they are done.
-        papers: Those of the project, to keep each once; ``None`` keeps every text.
-        removed: Those that were removed from it, to keep them out; ``None`` brings them back.
-        update: Whether another text of an abstract takes the place of the one that is here.
+        texts: Says what becomes of texts that the project does not have; ``None`` keeps every one.
         hold: Whether annotations of an abstract that is here are not to be imported.
         counts: What it did so far.
-        remarks: Keys of documents and what there is to say about their papers, since the last batch.
     """
 
     source: str
     params: Mapping[str, Any]
     done: Collection[Layer] = ()
-    papers: PaperIndex | None = None
-    removed: PaperIndex | None = None
-    update: bool = False
+    texts: KnownTexts | None = None
     hold: Callable[[DocumentState, Annotations], bool] = lambda doc, said: False
     counts: ImportCounts = field(default_factory=ImportCounts, init=False)
-    remarks: list[tuple[str, str]] = field(default_factory=list, init=False)
     _came: set[int] = field(default_factory=set, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
@@ -188,7 +174,6 @@ class Import(Batches):
         """
         counts, own = replace(self.counts), self.counts
         counts.already, counts.moved = Counter(own.already), Counter(own.moved)
-        self.remarks.clear()
         with self.batch() as context:
             for item, warnings in items:
                 self._add_one(context, item, warnings, counts)
@@ -201,11 +186,10 @@ class Import(Batches):
         said, state = item.annotations, item.project_state
         has_items = bool(said.entities or said.relations or said.clusters)
         text_sha256 = item.document.text_sha256
-        paper = paper_of(item.document) if self.papers else None
         updated = counts.updated
-        is_new = documents.known_by_text(self.project.connection, text_sha256) is None
-        if is_new:
-            wanted = self._find_place(context, item, paper, counts)
+        is_known = documents.known_by_text(self.project.connection, text_sha256) is not None
+        if self.texts and not is_known:
+            wanted = self.texts.find_place(context, item, counts, self._came)
             if wanted is None:
                 return
             # What was moved to another text is not what its project knew of it.
@@ -225,7 +209,7 @@ class Import(Batches):
             doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
         elif warnings and len(warnings) != doc.progress.warned:
             doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
-        if state is not None and not _is_untouched(doc):
+        if state is not None and not is_untouched(doc):
             counts.kept += state.says_more
             state = None
         if (has_items or state is not None) and not is_held:
@@ -240,155 +224,8 @@ class Import(Batches):
         self.project.save(doc, context)
         if came or counts.updated > updated:
             self._came.add(doc.number)
-        self._add_paper(doc.number, paper)
-
-    def _find_place(
-        self, context: Context, item: AnnotatedDocument, paper: PaperRecord | None,
-        counts: ImportCounts,
-    ) -> AnnotatedDocument | None:  # fmt: skip
-        """What goes into the project of a text that it does not have; ``None`` where all is done that there was to do."""
-        document, said = item.document, item.annotations
-        known, same_key = self._find_paper(document, paper), self._find_key(document)
-        if known is None and same_key and paper and same_key[1].is_alike:
-            known = same_key[0]
-        gone = why_gone(self.project.connection, document.text_sha256)
-        if (
-            known is None
-            and self.removed
-            and (gone == REMOVE or (paper and self.removed.find(paper)))
-        ):
-            counts.removed += 1
-            return None
-        if self.update and known is not None and self._is_changed(known, document):
-            return item if self._replace(context, known, item, counts) else None
-        if self.update and known is None and same_key and not _is_numbered(document.doc_key):
-            self._refuse(document, counts)
-            return None
-        has_items = bool(said.entities or said.relations or said.clusters)
-        is_earlier = gone == "import"
-        if known is not None and paper and (is_earlier or not has_items):
-            if has_items:
-                self._remark(
-                    document, "an earlier text of an abstract here: its annotations stay out"
-                )
-            self._add_paper(self._keep_once(context, known, item, paper, counts), paper)
-            return None
-        if known is not None:
-            kept = documents.load(self.project.connection, known).document
-            alignment = Alignment(document.text, kept.text)
-            if alignment.is_same:  # formats of tokens do not keep blanks
-                return replace(item, document=kept, annotations=move_annotations(said, alignment))
-            counts.changed += 1
-            words = "its paper is here with another text: both are kept, for it has annotations"
-            self._remark(document, words)
-        elif same_key:
-            self._remark(document, "another text here has the same key: both are kept")
-        return item
-
-    def _find_paper(self, document: Document, paper: PaperRecord | None) -> int | None:
-        """The document of the same paper in the project."""
-        if self.papers is None or paper is None:
-            return None
-        before = self.papers.apart
-        known = self.papers.find(paper)
-        if known is None and self.papers.apart > before:
-            self._remark(document, "another paper here has its DOI or PubMed id: both are kept")
-        return known
-
-    def _find_key(self, document: Document) -> tuple[int, Alignment] | None:
-        """The document that has the key with another text, and how far both are the same."""
-        query = """SELECT d.id FROM document d JOIN progress p ON p.document_id = d.id
-            WHERE d.doc_key = ? AND d.sha256 != ?"""
-        name = to_sql(document.doc_key), document.text_sha256
-        number = first_value(self.project.connection, query, *name)
-        if number is None:
-            return None
-        text = documents.load(self.project.connection, number).text
-        return number, Alignment(text, document.text)
-
-    def _add_paper(self, number: int, paper: PaperRecord | None) -> None:
-        if self.papers and paper:
-            self.papers.add(number, paper)
-
-    def _is_changed(self, number: int, came: Document) -> bool:
-        """Whether a text is a new version of a document: no earlier one, and not what another database wrote before."""
-        connection = self.project.connection
-        kept = documents.load(connection, number).document
-        others = (
-            each for each in documents.records(connection, number) if each.source != self.source
-        )
-        keys = {each.doc_key for each in others} - {kept.doc_key}
-        return (
-            number not in self._came
-            and came.doc_key not in keys
-            and why_gone(connection, came.text_sha256) != "import"
-            and paper_of(came).text != paper_of(kept).text
-        )
-
-    def _replace(
-        self, context: Context, number: int, item: AnnotatedDocument, counts: ImportCounts
-    ) -> bool:
-        """Make a text the new version of a document, to which its decisions move; says whether that was possible."""
-        connection, came = self.project.connection, item.document
-        old = self.project.document_state(number)
-        alignment = Alignment(old.text, came.text)
-        if not alignment.shared:
-            self._refuse(came, counts)
-            return False
-        # The key stays: scripts and papers name the abstract by it.
-        kept = replace(came, doc_key=old.stored.document.doc_key)
-        new = DocumentState(find_or_insert(connection, kept).stored, [])
-        known = documents.records(connection, number)
-        keep_annotations(self.project, context, new.number, None, [*known])
-        counts.moved += move_decisions(old, new, alignment, context)
-        counts.updated += 1
-        self.project.save(old, context)
-        self.project.save(new, context)
-        return True
-
-    def _refuse(self, document: Document, counts: ImportCounts) -> None:
-        counts.refused += 1
-        words = "hardly a word of it is in the abstract of that key here: not taken; give it another key, or remove that one first"
-        self._remark(document, words)
-
-    def _keep_once(
-        self, context: Context, number: int, item: AnnotatedDocument, paper: PaperRecord,
-        counts: ImportCounts,
-    ) -> int:  # fmt: skip
-        """Add a record to the document of the same paper and give its number.
-
-        The longer text is kept where nobody has decided anything: it becomes the document.
-        """
-        connection, came = self.project.connection, item.document
-        doc, known = self.project.document_state(number), [*documents.records(connection, number)]
-        kept = doc.stored.document
-        source = known[0].source.removeprefix("import:") if known else ""
-        counts.already[source] += 1
-        is_changed = self._is_changed(number, came)
-        record = Record(came.doc_key, self.source, came.fields, item.warnings)
-        keep_annotations(self.project, context, number, None, [record])
-        before, is_open = paper_of(kept), _is_untouched(doc)
-        is_earlier = why_gone(connection, came.text_sha256) == "import"
-        if is_open and not is_earlier and paper.says_more_than(before):
-            counts.longer += 1
-            # The key stays: scripts and papers name the abstract by it.
-            number = find_or_insert(connection, replace(came, doc_key=kept.doc_key)).number
-            keep_annotations(self.project, context, number, None, [*known, record])
-            longer = self.project.document_state(number)
-            longer.put(doc.progress or ProgressRow())
-            take_out(doc)
-            self.project.save(doc, context)
-            self.project.save(longer, context)
-        elif is_changed:
-            counts.changed += 1
-            if not is_open:
-                self._remark(came, f"here already as {kept.doc_key!r}, annotated: its text stays")
-            elif came.doc_key == kept.doc_key:
-                self._remark(came, "here already with another text, which stays")
-        return number
-
-    def _remark(self, document: Document, words: str) -> None:
-        self.remarks.append((document.doc_key, words))
+        if self.texts:
+            self.texts.add(doc.number, document)
 
 
 @dataclass(eq=False)
@@ -469,7 +306,7 @@ class ModelRun(Batches):
     ) -> bool:  # fmt: skip
         connection, doc = self.project.connection, self.project.document_state(number)
         by_adapter, base = bool(self.model.variant), (self.model.name, self.model.hash)
-        if by_adapter and not _is_untouched(doc):
+        if by_adapter and not is_untouched(doc):
             return False
 
         keep_annotations(self.project, context, number, said)
@@ -498,12 +335,7 @@ class ModelRun(Batches):
                 connection.execute("UPDATE run SET finished = ? WHERE id = ?", (now(), self.id))
 
 
-def _is_numbered(key: str) -> bool:
-    """Whether a key is a place in a file, which means another record in its next version."""
-    return key.rpartition(":")[2].isdecimal()
-
-
-def _is_untouched(doc: DocumentState) -> bool:
+def is_untouched(doc: DocumentState) -> bool:
     """Whether nobody has decided anything about a document."""
     untouched = Completeness.UNTOUCHED
     progress = doc.progress

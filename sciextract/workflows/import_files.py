@@ -24,6 +24,7 @@ from sciextract.formats.inputs import expand_inputs
 from sciextract.store import Project
 from sciextract.store.documents import known_papers
 from sciextract.store.ingest import BATCH, Import, ImportCounts
+from sciextract.store.known_texts import KnownTexts
 from sciextract.store.project_settings import with_labels
 from sciextract.store.text_versions import removed_numbers
 from sciextract.store.travelling import with_former_names
@@ -311,9 +312,8 @@ class _Job:
         if choice.side == "predicted":
             readable, source = map(propose, readable), f"{source}{_PREDICTED}"
         readable = map(self._with_current_names, readable)
-        target = Import(
-            self.project, source, {"path": path}, self.done, self.papers, self.removed, self.update
-        )
+        texts = KnownTexts(self.project, source, self.papers, self.removed, self.update)
+        target = Import(self.project, source, {"path": path}, self.done, texts)
         corrections = self._corrections(source) if choice.side == "gold" else None
         if corrections is not None:
             target.hold = corrections.hold
@@ -330,9 +330,10 @@ class _Job:
                         self.listener.warned(key, (*each.warnings, *warnings))
                     checked.append((each, warnings))
                 target.add(checked)
-                for key, words in target.remarks:
+                for key, words in texts.remarks:
                     self.report.warned += 1
                     self.listener.warned(key, (words,))
+                texts.remarks.clear()
                 self.listener.progress(self.seen)
             choice.check(path)
             if corrections is not None:
