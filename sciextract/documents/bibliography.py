@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -136,11 +136,7 @@ def described(fields: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {"title": known.title, "venue": known.venue}
     found["authors"] = list(known.authors)
     for name in DESCRIBING:
-        given = (
-            fields.get(name)
-            or found.get(name)
-            or next(_usable(named, name, lambda value: value), None)
-        )
+        given = fields.get(name) or found.get(name) or next(_usable(named, name), None)
         number = getattr(known, name) if name in ("year", "doi", "pmid") else None
         found[name] = number or given
     return {name: found[name] for name in DESCRIBING if found[name] not in (None, "", [])}
@@ -258,7 +254,10 @@ def _by_plain_name(fields: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _usable(
-    named: Mapping[str, list[Any]], meaning: str, use: Any, without: Collection[str] = ()
+    named: Mapping[str, list[Any]],
+    meaning: str,
+    use: Callable[[Any], Any] = lambda value: value,
+    without: Collection[str] = (),
 ) -> Iterator[Any]:
     """The usable values of a meaning, best first."""
     for name in _plain_names(meaning):
