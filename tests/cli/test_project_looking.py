@@ -205,7 +205,7 @@ def test_stats(command: Command, predicted: Path) -> None:
 
 READING = [
     *("status", "status --json", "search lattice", "log", "stats", "backup --list", "adjudicate"),
-    *("export --format jsonl", "agree p.sciextract q.sciextract"),
+    "export --format jsonl",
 ]
 
 
@@ -213,7 +213,6 @@ READING = [
 def test_what_reads_writes_nothing(
     command: Command, predicted: Path, work: Path, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (work / "q.sciextract").write_bytes(predicted.read_bytes())
     monkeypatch.setenv("SCIEXTRACT_PROJECT", "p.sciextract")
     before = everything(work)
     result = command(*words.split())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from sciextract.documents.schema import EntityType, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, bundled_schemas, load_schema
 from sciextract.errors import SchemaError
 from sciextract.store import Project
-from sciextract.store.project_settings import with_labels
+from sciextract.store.project_settings import merge_schemas, with_labels
 from tests.unit.store.projects import reopened, small_schema
 
 
@@ -53,3 +56,19 @@ def test_bundled_schemas_come_back_from_a_project(project: Project, name: str) -
     schema = load_schema(name)
     project.set_schema(schema)
     assert project.schema == schema
+
+
+def test_types_of_a_merged_project_keep_their_look_and_renamed_ones_stay_one() -> None:
+    mine, theirs = small_schema(), small_schema()
+    mine = replace(mine, entities=(replace(mine.entities[0], label="Tool", formerly=("Method",)),))
+    renamed = replace(theirs.entities[0], label="Way", formerly=("Method",), definition="A way.")
+    metric = EntityType("Metric", "m", "#abcdef", "A score.")
+    links = (RelationType("Scores", "s", "#123456", pairs=(("Metric", "Way"),)),)
+    merged, lacking = merge_schemas(
+        replace(mine, relations=()), replace(theirs, entities=(renamed, metric), relations=links)
+    )
+    tool, new = merged.entities
+    assert lacking == ["Metric", "Scores"]
+    assert (tool.label, tool.definition) == ("Tool", "A way.") and "Way" in tool.formerly
+    assert (new.colour, new.definition, new.key != tool.key) == ("#abcdef", "A score.", True)
+    assert merged.relations[0].pairs == (("Metric", "Tool"),)
