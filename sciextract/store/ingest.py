@@ -157,7 +157,7 @@ class Import(Batches):
     params: Mapping[str, Any]
     done: Collection[Layer] = ()
     texts: KnownTexts | None = None
-    hold: Callable[[DocumentState, Annotations], bool] = lambda doc, said: False
+    hold: Callable[[DocumentState, AnnotatedDocument], bool] = lambda doc, item: False
     counts: ImportCounts = field(default_factory=ImportCounts, init=False)
     _came: set[int] = field(default_factory=set, init=False)
 
@@ -204,7 +204,7 @@ class Import(Batches):
         record = Record(document.doc_key, self.source, document.fields, remarks)
         keep_annotations(self.project, context, doc.number, said if has_items else None, [record])
         came = doc.progress is None or doc.number in self._came
-        is_held = not came and self.hold(doc, said)
+        is_held = not came and self.hold(doc, item)
         if doc.progress is None:
             doc.put(ProgressRow(flagged=bool(warnings), warned=len(warnings)))
         elif warnings and len(warnings) != doc.progress.warned:

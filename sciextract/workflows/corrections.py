@@ -44,12 +44,20 @@ class Corrections:
     has_items: bool = field(default=False, init=False)
     empty: int = field(default=0, init=False)
     _unsaid: dict[int, frozenset[str]] = field(default_factory=dict, init=False)
+    _later: dict[int, frozenset[str]] = field(default_factory=dict, init=False)
 
-    def hold(self, doc: DocumentState, said: Annotations) -> bool:
+    def hold(self, doc: DocumentState, item: AnnotatedDocument) -> bool:
         """Whether annotations are not to be imported, for they differ from what is decided; they are kept here then.
 
         What files said counts as decided where the labels of one place differ; else what a person decided or finished.
         """
+        said = item.annotations
+        if item.project_state is not None:
+            # Decisions that its own export does not know were made later.
+            known = {key for each in item.project_state.decisions for key in each.items}
+            rows = (row for row in doc.items_of() if row.state in BY_PERSONS)
+            later = {row.key[0] for row in rows if (row.TABLE, *row.key) not in known}
+            self._later[doc.number] = frozenset(later)
         if not any(entity.state in IN_VIEW for entity in said.entities):
             # It may be of a time before anybody looked at the abstract, so that nothing is deleted by it.
             self.empty += any(entity.in_view for entity in doc.all_entities)
@@ -127,8 +135,15 @@ class Corrections:
     def _view(self, number: int) -> AnnotatedDocument:
         return annotated(self.project.document_state(number), self.project.sources)
 
-    def _compare(self, doc: DocumentState, said: Annotations) -> tuple[Dispute, ...]:
-        return compare_with(self.project, doc, self.source, said.in_states(IN_VIEW)).disputes
+    def _compare(self, doc: DocumentState, said: Annotations) -> list[Dispute]:
+        later = self._later.get(doc.number, ())
+        both = compare_with(self.project, doc, self.source, said.in_states(IN_VIEW))
+        return [
+            each
+            for each in both.disputes
+            if each.difference.second
+            or (each.difference.first and each.difference.first.id) not in later
+        ]
 
     def _layers(self) -> set[Layer]:
         """The layers of which the file has an item."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
 from sciextract.store import open_project
 from tests.cli.conftest import Command
@@ -149,6 +150,19 @@ def test_edits_come_back_once(command: Command, path: Path, format_id: str) -> N
     assert event.author == "person:ben"
     assert command("undo", "--event", event.id).code == ExitCode.DONE
     assert items(path) == before
+
+
+def test_what_was_decided_after_an_export_is_not_deleted_by_it(
+    command: Command, path: Path
+) -> None:
+    command("export", "--to", "jsonl", "--output", "out")
+    start = TEXT.index("lakes")
+    with open_project(path) as opened:
+        opened.actions.add_entity(1, [Span(start, start + 5)], "Material")
+    assert command("import", "out").code == ExitCode.DONE
+    edit_json(Path("out"))
+    command("import", "out", "--apply")
+    assert {("lakes", "Material"), ("rivers", "Metric")} <= items(path)
 
 
 def test_one_place_never_gets_two_labels_in_silence(command: Command, work: Path) -> None:
