@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Completeness, Layer
@@ -18,12 +19,12 @@ class Decisions:
 
     Attributes:
         author: The source that acted, ``person:NAME``.
-        at: UTC time, as an ISO string.
+        at: When; UTC.
         items: What was decided.
     """
 
     author: str
-    at: str
+    at: datetime
     items: tuple[ItemKey, ...]
 
 
@@ -42,14 +43,14 @@ class ProjectState:
         formerly: Former names of the project's types, by ``LAYER:LABEL``.
     """
 
-    everything: Annotations
-    layers: Mapping[Layer, Completeness] = field(default_factory=dict)
+    everything: Annotations = field(default_factory=Annotations)
+    layers: dict[Layer, Completeness] = field(default_factory=dict)
     covered: tuple[str, ...] = ()
     flagged: bool = False
     note: str = ""
     decisions: tuple[Decisions, ...] = ()
-    originals: Mapping[ItemKey, Mapping[str, Any]] = field(default_factory=dict)
-    formerly: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    originals: tuple[tuple[ItemKey, dict[str, Any]], ...] = ()
+    formerly: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def says_more(self) -> bool:

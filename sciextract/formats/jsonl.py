@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
+from sciextract.codec import convert, plain
 from sciextract.documents.annotations import (
     Annotations,
     Candidates,
     Cluster,
-    Completeness,
     Entity,
     LabelScore,
-    Layer,
     LinkCandidate,
     PairCandidate,
     Relation,
@@ -32,7 +31,7 @@ from sciextract.documents.document import (
     TokenTable,
     text_hash,
 )
-from sciextract.documents.project_state import Decisions, ProjectState
+from sciextract.documents.project_state import ProjectState
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, quoted
@@ -182,20 +181,10 @@ def _state_record(state: ProjectState, view: Annotations) -> Record:
         "links": [link_record(each) for each in found.relations if each.id not in shown],
         "groups": [group_record(each) for each in found.clusters if each not in view.clusters],
     }
-    more = {
-        "covered": list(state.covered),
-        "flagged": state.flagged,
-        "note": state.note,
-        "rejected": {name: items for name, items in rejected.items() if items},
-        "decisions": [
-            {"author": each.author, "at": each.at, "items": [list(key) for key in each.items]}
-            for each in state.decisions
-        ],
-        "originals": [[list(key), dict(value)] for key, value in state.originals.items()],
-        "formerly": {name: list(former) for name, former in state.formerly.items()},
-    }
-    layers = {layer.value: str(completeness) for layer, completeness in state.layers.items()}
-    return {"layers": layers} | {name: value for name, value in more.items() if value}
+    more = plain(replace(state, everything=Annotations()))
+    more["rejected"] = {name: items for name, items in rejected.items() if items}
+    del more["everything"]
+    return {name: value for name, value in more.items() if value or name == "layers"}
 
 
 def _state_at(record: Record, text_length: int, provenance: str, place: Place) -> ProjectState:
@@ -212,51 +201,13 @@ def _state_at(record: Record, text_length: int, provenance: str, place: Place) -
     items = _ItemReader(text_length, provenance, place)
     everything = items.annotations({**listed, "groups": [*groups.values()]})
 
-    def strings(value: object, field: str) -> tuple[str, ...]:
-        where = f"project_state.{field}"
-        return tuple([string_at(each, where, place) for each in list_at(value, where, place)])
-
-    layers = {}
-    known = {each.value: each for each in Completeness}
-    for layer, value in object_at(given.get("layers"), "project_state.layers", place).items():
-        if layer not in {*Layer} or value not in known:
-            allowed = f"{', '.join(Layer)}, each {', '.join(known)}"
-            raise place.unexpected({layer: value}, allowed, field="project_state.layers")
-        layers[Layer(layer)] = known[value]
-    decisions = [
-        Decisions(
-            string_at(item.get("author"), f"{field}.author", place),
-            _time_at(item.get("at"), f"{field}.at", place),
-            tuple(strings(key, "decisions") for key in list_at(item.get("items"), field, place)),
-        )
-        for item, field in objects_at(given.get("decisions"), "project_state.decisions", place)
-    ]
-    originals = {}
-    for pair in list_at(given.get("originals"), "project_state.originals", place):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise place.unexpected(pair, "[key, values]", field="project_state.originals")
-        values = object_at(pair[1], "project_state.originals", place)
-        originals[strings(pair[0], "originals")] = values
-    formerly = object_at(given.get("formerly") or {}, "project_state.formerly", place)
-    return ProjectState(
-        everything,
-        layers,
-        strings(given.get("covered"), "covered"),
-        given.get("flagged") is True,
-        string_at(given.get("note", ""), "project_state.note", place),
-        tuple(decisions),
-        originals,
-        {name: strings(former, "formerly") for name, former in formerly.items()},
-    )
-
-
-def _time_at(value: object, field: str, place: Place) -> str:
-    """A time with its zone, in UTC."""
+    values = {name: value for name, value in given.items() if name != "everything"}
+    state = convert(values, ProjectState, f"{place.path}:{place.line}: project_state")
     try:
-        at = datetime.fromisoformat(string_at(value, field, place))
-        return at.astimezone(UTC).isoformat(timespec="microseconds")
-    except (ValueError, OverflowError):
-        raise place.unexpected(value, "an ISO time", field=field) from None
+        decisions = tuple(replace(each, at=each.at.astimezone(UTC)) for each in state.decisions)
+    except (ValueError, OverflowError) as error:
+        raise place.error(f"a time that no clock shows: {error}", field="project_state") from None
+    return replace(state, everything=everything, decisions=decisions)
 
 
 def _labelled(item: Entity | Relation) -> Record:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sciextract.documents.annotations import Completeness, Layer, State
 from sciextract.documents.project_state import Decisions, ItemKey, ProjectState
-from sciextract.documents.schema import EntityType, LabelSchema, RelationType
-from sciextract.documents.schema_file import is_label
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.store import events
 from sciextract.store.document_state import Context, DocumentState, whole
 from sciextract.store.rows import (
@@ -54,7 +54,7 @@ def state_of(project: Project, number: int, states: Collection[State]) -> Projec
         progress.flagged,
         progress.note,
         tuple(Decisions(author, at, tuple(sorted(by_event[event]))) for event, author, at in found),
-        {(row.TABLE, *row.key): original_of(row) for row in rows if row.was},
+        tuple(((row.TABLE, *row.key), original_of(row)) for row in rows if row.was),
         former_names(project.schema),
     )
 
@@ -71,24 +71,13 @@ def former_names(schema: LabelSchema) -> dict[str, tuple[str, ...]]:
 
 
 def with_former_names(schema: LabelSchema, former: Mapping[str, tuple[str, ...]]) -> LabelSchema:
-    """The schema with more former names of types that it has; a name that is a type now, or no name, is left out."""
-
-    def names(layer: Layer, types: Sequence[EntityType | RelationType], label: str) -> set[str]:
-        now = {known.label for known in types}
-        given = former.get(covered_name(layer, label), ())
-        return {name for name in given if name not in now and is_label(name)}
-
-    entities = tuple(
-        replace(known, formerly=tuple(sorted({*known.formerly, *more})))
-        for known in schema.entities
-        for more in [names(Layer.ENTITIES, schema.entities, known.label)]
-    )
-    relations = tuple(
-        replace(known, formerly=tuple(sorted({*known.formerly, *more})))
-        for known in schema.relations
-        for more in [names(Layer.RELATIONS, schema.relations, known.label)]
-    )
-    return replace(schema, entities=entities, relations=relations)
+    """The schema with more former names of types that it has."""
+    plain = schema.to_mapping()
+    for layer in (Layer.ENTITIES, Layer.RELATIONS):
+        for known in plain[layer.value]:
+            names = filter(is_label, former.get(covered_name(layer, known["label"]), ()))
+            known["formerly"] = sorted({*known.get("formerly", ()), *names})
+    return parse_schema(plain, f"schema {schema.name!r}")
 
 
 def take_state(project: Project, context: Context, doc: DocumentState, state: ProjectState) -> None:
@@ -104,15 +93,15 @@ def take_state(project: Project, context: Context, doc: DocumentState, state: Pr
         keys = {key for each in own for key in each.items} & decided.keys()
         if not (keys and author.startswith("person:")):
             continue
-        times = sorted(each.at for each in own)
+        times = sorted(each.at.isoformat(timespec="microseconds") for each in own)
         params = {"abstract": storable(doc.stored.document.doc_key), "decisions": len(keys)}
         params |= {"first": times[0], "last": times[-1]}
         author_id = project.source_id(author)
         event_id = events.append(project.connection, author_id, events.MERGED, params)
         decided |= {key: replace(decided[key], event_id=event_id) for key in keys}
-    for key in state.originals.keys() & decided.keys():
-        edited = replace(decided[key], was=json.dumps(state.originals[key]))
-        with suppress(ValueError):  # not what sciextract writes
+    for key, original in state.originals:
+        with suppress(ValueError, KeyError):  # not what sciextract writes, or of no such item
+            edited = replace(decided[key], was=json.dumps(original))
             original_of(edited)
             decided[key] = edited
     for row in decided.values():

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,10 +23,13 @@ from sciextract.learning.adapter import learn
 from sciextract.store import EntityRef, Project, create_project, open_project
 from sciextract.store.events import Change, joined, replay
 from sciextract.store.ingest import Import
+from sciextract.store.label_changes import add_type
 from sciextract.store.maintenance.doctor import examine
 from sciextract.text.analyse import make_document
 from sciextract.workflows.active.queues import QueueOrder, make_queue
 from sciextract.workflows.active.ranking import By
+from sciextract.workflows.export_project import ExportJob
+from sciextract.workflows.import_files import import_files
 from sciextract.workflows.learn import (
     Learner,
     adapter_run,
@@ -71,6 +75,24 @@ def test_suggestions_for_own_labels_after_three_abstracts(
         expected = {(ALLOYS[number - 1], "Alloy"), ("annealing", "Heat treatment")}
         assert suggested(project, number) == expected
     assert {row.state for row in project.document_state(1).entities} == {State.ADDED}
+
+
+def test_a_project_that_came_through_jsonl_learns_the_same(
+    project: Project, states: EncoderStates, tmp_path: Path
+) -> None:
+    for number in (1, 2, 3):
+        finish(project, number)
+    add_type(project, "entity", "Furnace")
+    found = project.document_state(3).entities[0]
+    project.actions.reject(3, EntityRef(found.id))
+    finish(project, 4)
+    ExportJob("jsonl", str(tmp_path / "x.jsonl")).run(project)
+    with create_project(tmp_path / "new.sciextract", project.schema) as copy:
+        import_files(copy, [str(tmp_path / "x.jsonl")])
+        both = [learn_from_project(each, states).adapter for each in (project, copy)]
+    first, second = (each.heads.entities.head for each in both if each)
+    assert np.array_equal(first.linear, second.linear)
+    assert np.array_equal(first.inner, second.inner)
 
 
 def test_later_runs_replace_earlier_ones_and_decisions_stay(
