@@ -52,12 +52,6 @@ class ProjectState:
     originals: tuple[tuple[ItemKey, dict[str, Any]], ...] = ()
     formerly: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    @property
-    def says_more(self) -> bool:
-        """Whether it holds anything that the annotations in the view do not."""
-        begun = set(self.layers.values()) - {Completeness.UNTOUCHED}
-        return bool(begun or self.flagged or self.note or self.decisions)
-
     def renamed(self, entities: Mapping[str, str], relations: Mapping[str, str]) -> ProjectState:
         """The same with new names of types by old ones."""
         return replace(

@@ -21,7 +21,7 @@ from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
-from sciextract.store.travelling import take_state
+from sciextract.store.travelling import differs, take_state
 
 if TYPE_CHECKING:
     from sciextract.store.document_state import Context
@@ -210,7 +210,7 @@ class Import(Batches):
         elif warnings and len(warnings) != doc.progress.warned:
             doc.put(replace(doc.progress, flagged=True, warned=len(warnings)))
         if state is not None and not is_untouched(doc):
-            counts.kept += state.says_more
+            counts.kept += differs(doc, state)
             state = None
         if (has_items or state is not None) and not is_held:
             before, imported = context.items, ImportMerge(doc, context)

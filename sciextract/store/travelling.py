@@ -80,6 +80,14 @@ def with_former_names(schema: LabelSchema, former: Mapping[str, tuple[str, ...]]
     return parse_schema(plain, f"schema {schema.name!r}")
 
 
+def differs(doc: DocumentState, state: ProjectState) -> bool:
+    """Whether layers, flag or note of an abstract are others than here."""
+    progress = doc.progress or ProgressRow()
+    here = {layer: getattr(progress, layer) for layer in Layer}
+    remarks = state.flagged, state.note
+    return here | state.layers != here or remarks != (progress.flagged, progress.note)
+
+
 def take_state(project: Project, context: Context, doc: DocumentState, state: ProjectState) -> None:
     """Bring what travelled with an abstract into one that nobody has worked on here; its items are there already.
 

@@ -71,6 +71,7 @@ WRITERS: Mapping[str, Callable[[Path, Path], None]] = {
     f"adapter_{FORMAT_VERSION}.tar.xz": _write_adapter,
     f"release_{SCHEMA_VERSION}": _write_release,
     f"export_{SCHEMA_VERSION}.jsonl": _write_export,
+    f"export_{SCHEMA_VERSION}_with_state.jsonl": _write_export,  # since records hold project_state
 }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Annotations, Layer
+from sciextract.documents.annotations import Annotations, Completeness, Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
 from sciextract.graph.database import open_graph
@@ -52,6 +52,14 @@ def test_an_adapter(tmp_path: Path, packed: Path) -> None:
 def test_an_export(export: Path) -> None:
     first, second = _annotations(export)
     assert (len(first.entities), len(second.entities), len(first.relations)) == (4, 2, 1)
+
+
+def test_an_export_with_the_state_of_its_project() -> None:
+    items = [*read([str(FROZEN / "export_1_with_state.jsonl")])]
+    states = [each.project_state for each in items if isinstance(each, AnnotatedDocument)]
+    assert [each and each.note for each in states] == ["", "doubtful: \u03b1-tuned?"]
+    assert states[1] and {*states[1].layers.values()} == {Completeness.DONE}
+    assert [each.state for each in states[1].everything.entities].count(State.REJECTED) == 1
 
 
 @pytest.mark.parametrize("release", FROZEN.glob("release_*"), ids=lambda release: release.name)

@@ -82,6 +82,7 @@ def test_everything_that_holds_is_there_again(here: Project, tmp_path: Path) -> 
 
 def test_what_is_worked_on_here_stays_and_is_counted(here: Project, tmp_path: Path) -> None:
     records = _export(here, tmp_path / "x.jsonl")
+    assert _imported(tmp_path / "x.jsonl", records, here).counts.kept == 0, "it is the same"
     with create_project(tmp_path / "new.sciextract", here.schema, "carl") as there:
         _imported(tmp_path / "plain.jsonl", [{"id": "d", "text": records[0]["text"]}], there)
         there.actions.note(1, "mine")
