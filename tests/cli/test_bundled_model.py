@@ -53,7 +53,7 @@ def test_batch_size_is_for_fp32(command: Command) -> None:
 
 
 def test_other_texts_are_fine(command: Command) -> None:
-    for text in ("\x1b[31m\x00\x07", " \n", "漢字だけの要旨。", "a" * 5000, "[12] " * 400):
+    for text in ("\x1b[31m\x00\x07", "漢字だけの要旨。", "a" * 5000, "[12] " * 400):
         assert command("annotate", "--export", "jsonl", stdin=text).code == 0
 
 
