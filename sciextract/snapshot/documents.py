@@ -31,7 +31,8 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.jsonl import encode
-from sciextract.store.rows import IN_VIEW
+from sciextract.store.coverage import with_types
+from sciextract.store.rows import IN_VIEW, covered_name
 
 
 class Split(StrEnum):
@@ -235,21 +236,8 @@ def covered_part(predicted: AnnotatedDocument, document: TrainingDocument) -> An
     """What is predicted for a document without the types that nobody has looked for: neither right nor wrong."""
     if not document.uncovered:
         return predicted
-    late = document.uncovered_labels(Layer.ENTITIES)
-    relations = document.uncovered_labels(Layer.RELATIONS)
-    found = predicted.annotations
-    entities = tuple([entity for entity in found.entities if entity.label not in late])
-    kept = {entity.id for entity in entities}
-    annotations = Annotations(
-        entities,
-        tuple(
-            relation
-            for relation in found.relations
-            if relation.label not in relations and {relation.head, relation.tail} <= kept
-        ),
-        tuple(cluster.only(kept) for cluster in found.clusters),
-    )
-    return replace(predicted, annotations=annotations)
+    late = {covered_name(layer, label) for layer, label in document.uncovered}
+    return with_types(predicted, lambda name: name not in late)
 
 
 def verdict_of(state: State) -> Verdict:

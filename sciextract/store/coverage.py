@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Callable
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Layer
@@ -15,20 +15,20 @@ from sciextract.store.rows import covered_name, types_in
 Type = tuple[Layer, str]
 
 
-def covered_view(document: AnnotatedDocument, covered: Collection[str]) -> AnnotatedDocument:
-    """A document with the items of what was looked for, as in :attr:`ProgressRow.looked_for`."""
+def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> AnnotatedDocument:
+    """A document with the items of some types; names are those of :attr:`ProgressRow.looked_for`."""
     said = document.annotations
     entities = [
-        entity for entity in said.entities if covered_name(Layer.ENTITIES, entity.label) in covered
+        entity for entity in said.entities if keep(covered_name(Layer.ENTITIES, entity.label))
     ]
     kept = {entity.id for entity in entities}
     relations = [
         relation
         for relation in said.relations
-        if covered_name(Layer.RELATIONS, relation.label) in covered
+        if keep(covered_name(Layer.RELATIONS, relation.label))
         and {relation.head, relation.tail} <= kept
     ]
-    clusters = said.clusters if Layer.COREFERENCE in covered else ()
+    clusters = said.clusters if keep(Layer.COREFERENCE) else ()
     left = Annotations(
         tuple(entities), tuple(relations), tuple(cluster.only(kept) for cluster in clusters)
     )

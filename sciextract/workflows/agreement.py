@@ -16,7 +16,7 @@ from sciextract.errors import UsageError
 from sciextract.metrics.agreement import agreement, token_alpha
 from sciextract.metrics.report import AgreementReport, TokenAlpha
 from sciextract.store import Project, label_changes
-from sciextract.store.coverage import covered_view
+from sciextract.store.coverage import with_types
 from sciextract.store.document_state import annotated
 from sciextract.store.events import MERGED
 from sciextract.store.finished import document_before
@@ -160,9 +160,8 @@ class _Side:
     def document(self, sha: str, covered: frozenset[str]) -> AnnotatedDocument:
         """The current view of a text, in some types."""
         found = self.project.document(self.covered[sha][0])
-        return covered_view(
-            replace(found, annotations=found.annotations.renamed(*self._names)), covered
-        )
+        renamed = replace(found, annotations=found.annotations.renamed(*self._names))
+        return with_types(renamed, covered.__contains__)
 
 
 def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementReport | None:
@@ -187,8 +186,8 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
             other = AnnotatedDocument(
                 before.document, decided_part(read_annotations(project.connection, body))
             )
-            mine.append(covered_view(before, both))
-            theirs.append(covered_view(other, both))
+            mine.append(with_types(before, both.__contains__))
+            theirs.append(with_types(other, both.__contains__))
     return agreement(mine, theirs, project.schema.symmetric_labels) if mine else None
 
 
@@ -290,8 +289,9 @@ def agree_with(
         both = both if found[1] is None else both & found[1]
         if both:
             here = annotated(doc, project.sources)
-            mine.append(covered_view(here, both))
-            theirs.append(covered_view(replace(here, annotations=decided_part(found[0])), both))
+            mine.append(with_types(here, both.__contains__))
+            there = replace(here, annotations=decided_part(found[0]))
+            theirs.append(with_types(there, both.__contains__))
     if not mine:
         return WithSource(side.name, None, 0)
     symmetric = project.schema.symmetric_labels

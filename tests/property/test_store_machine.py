@@ -20,7 +20,9 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
 from sciextract.store import Completeness, LinkRef, Project, create_project
 from sciextract.store.ingest import Import, ModelRun
+from sciextract.store.maintenance.backup import copy_project
 from sciextract.store.rows import BY_PERSONS, original_of
+from sciextract.workflows.divide import merge_projects
 from sciextract.workflows.export_project import ExportJob
 from sciextract.workflows.import_files import import_files
 from tests.property.store_rules import StoreRules
@@ -89,6 +91,26 @@ class StoreMachine(StoreRules):
                 if here.numbers():
                     import_files(there, [str(lines)], add_labels=True)
                 assert standing(there) == standing(here)
+
+    @rule()
+    def keep_copy(self) -> None:
+        copy = self.folder / "copy.sciextract"
+        copy.unlink(missing_ok=True)
+        copy_project(self.authors[0].connection, self.path, copy)
+
+    @precondition(lambda self: (self.folder / "copy.sciextract").exists())
+    @rule(who=st.integers(0, 1))
+    def merge_copy(self, who: int) -> None:
+        """An earlier copy comes back: no decision of today changes, and merging again does nothing."""
+        project, copy, before = (
+            self.authors[who],
+            self.folder / "copy.sciextract",
+            self.human_rows(),
+        )
+        merge_projects(project, copy)
+        after = self.human_rows()
+        assert {place: after.get(place) for place in before} == before
+        assert merge_projects(project, copy).counts.items == 0
 
     @rule(data=st.data(), who=st.integers(0, 1), again=st.booleans())
     def bring_in(self, data: st.DataObject, who: int, again: bool) -> None:
