@@ -123,7 +123,7 @@ def take_state(project: Project, context: Context, doc: DocumentState, state: Pr
     progress = replace(
         progress,
         covered=tuple(sorted(known.intersection(state.covered))),
-        flagged=progress.flagged or state.flagged,
+        flagged=state.flagged,  # a person may have cleared the flag of the same warnings there
         note=storable(state.note) or progress.note,
     )
     doc.put(replace(progress, **cast("dict[str, Any]", layers)))
