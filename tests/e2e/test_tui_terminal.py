@@ -226,7 +226,7 @@ class TestWithoutAModel:
         for report in ("\x1b[<32;NaN;NaNM", "\x1b[1095::120u", "\x1b[97;1:3u", "\x1b[99999999u"):
             terminal.send(report)
         terminal.send("Deep Dialogue Dynamics: a Field Data set.\r")
-        terminal.wait_for("41 characters came at once")
+        terminal.wait_for("characters came at once")  # on a busy machine perhaps in two groups
         assert not flagged(folder)
         terminal.press("D", "F")
         terminal.wait_for(lambda: flagged(folder))
