@@ -57,9 +57,9 @@ def first_text(element: Element, *paths: str) -> str:
 
 def _own_headings(element: Element) -> Iterator[Element]:
     titles = [child for child in element if local_name(child) in _HEADINGS]
-    for number, title in enumerate(titles):
-        if len(titles) == 1 or (not number and running_text(title).lower() in _ABSTRACT):
-            yield title
+    # Of a heading that says more than "Abstract" nobody knows that it heads the whole.
+    if titles and running_text(titles[0]).lower().rstrip(":. ") in _ABSTRACT:
+        yield titles[0]
 
 
 def _pieces(element: Element, left_out: list[Element]) -> Iterator[str]:

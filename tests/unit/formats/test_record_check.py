@@ -180,3 +180,12 @@ def test_true_texts_are_no_placeholders() -> None:
         "No abstract thinking in crows",
     ):
         assert not is_placeholder(text), text
+
+
+def test_a_heading_that_stands_alone_is_kept() -> None:
+    for text in ("<jats:title>Aim</jats:title>", "<jats:sec><jats:title>Aim</jats:title>"):
+        closing = "</jats:sec>" if "sec" in text else ""
+        assert plain_text(f"{text}<jats:p>We folded.</jats:p>{closing}") == "Aim: We folded."
+    assert (
+        plain_text("<jats:title>Abstract</jats:title><jats:p>We folded.</jats:p>") == "We folded."
+    )
