@@ -240,7 +240,7 @@ def find_alterations(connection: sqlite3.Connection, *, earlier: bool = False) -
         if (kind, name, table) in own:
             # Each version of SQLite makes the tables behind a full-text index in its own words.
             shadow = name.startswith(("document_words", "surface_words"))
-            if own[kind, name, table] != sql and not shadow and not earlier:
+            if not (shadow or earlier or _are_alike(own[kind, name, table], sql)):
                 wrong.append(f"the {kind} {name} differs from the schema of sciextract")
         elif kind == "index" and ("table", table, table) in own:
             if not _PLAIN_INDEX.fullmatch(sql):
@@ -268,8 +268,13 @@ def _statements(connection: sqlite3.Connection) -> dict[tuple[str, str, str], st
         "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     )
     return {
-        # A column that was added later stands with other white space around its comma.
-        (kind, name, table): re.sub(r"\s*([,()])\s*", r"\1", " ".join(str(sql).split()))
+        (kind, name, table): " ".join(str(sql).split())
         for kind, name, table, sql in rows
         if not (kind == "table" and name.startswith("sqlite_"))
     }
+
+
+def _are_alike(own: str, there: str) -> bool:
+    """Whether two statements differ in white space at most: that around the comma of a column that was added later."""
+    plain = (re.sub(r"\s*([,()])\s*", r"\1", sql) for sql in (own, there))
+    return own == there or len({*plain}) == 1
