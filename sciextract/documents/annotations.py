@@ -192,6 +192,27 @@ class Cluster:
 
 
 @dataclass(frozen=True, slots=True)
+class Attribute:
+    """What is said of a mention or a relation, or, without a target, of the abstract: that it is negated, its design.
+
+    Attributes:
+        target: Id of the entity or relation, empty for the abstract.
+        label: Attribute type.
+        value: One of the type's values or a person's words; empty for a flag, which says all by being there.
+        alternatives: Other values that the model considered, best first.
+    """
+
+    id: str
+    target: str
+    label: str
+    value: str = ""
+    score: float | None = None
+    state: State = State.UNDECIDED
+    source: str = ""
+    alternatives: tuple[LabelScore, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class SpanCandidate:
     """A span the model considered, with its best labels, down to a low score."""
 
@@ -234,6 +255,7 @@ class Annotations:
     relations: tuple[Relation, ...] = ()
     clusters: tuple[Cluster, ...] = ()
     candidates: Candidates | None = None
+    attributes: tuple[Attribute, ...] = ()
     _by_id: dict[str, Entity] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def entity(self, entity_id: str) -> Entity:
@@ -273,13 +295,21 @@ class Annotations:
     def in_states(self, states: Container[State]) -> Annotations:
         """The items of some states; what is left out takes the relations and mentions of such entities with it."""
         left_out = {each.id for each in self.entities if each.state not in states}
+        relations = tuple(
+            relation
+            for relation in self.relations
+            if relation.state in states and left_out.isdisjoint((relation.head, relation.tail))
+        )
+        entities = tuple(entity for entity in self.entities if entity.id not in left_out)
+        kept = {"", *(entity.id for entity in entities), *(relation.id for relation in relations)}
         return replace(
             self,
-            entities=tuple(each for each in self.entities if each.id not in left_out),
-            relations=tuple(
-                each
-                for each in self.relations
-                if each.state in states and left_out.isdisjoint((each.head, each.tail))
+            entities=entities,
+            relations=relations,
+            attributes=tuple(
+                attribute
+                for attribute in self.attributes
+                if attribute.state in states and attribute.target in kept
             ),
             clusters=tuple(
                 each.only(set(each.live_mentions) - left_out)

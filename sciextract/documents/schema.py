@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
 from typing import Any, TypeVar
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Attribute, State
 from sciextract.documents.document import AnnotatedDocument, warnings_of
 from sciextract.errors import SchemaError
 
@@ -73,9 +74,66 @@ class RelationType:
         return self.symmetric and _matches(self.pairs, tail_label, head_label)
 
 
+ABSTRACT = "abstract"
+"""In what an attribute may stand on: the whole abstract."""
+RELATION_PREFIX = "relation:"
+
+
+class AttributeKind(StrEnum):
+    """Which values an attribute may have."""
+
+    FLAG = "flag"
+    CHOICE = "choice"
+    VALUE = "value"
+    TEXT = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeType:
+    """A question about mentions, relations or the abstract: negated or not, the design of the study.
+
+    Attributes:
+        label: The name in files, printable, blanks between words only.
+        key: The one character that picks it at the review desk, unique among attribute types.
+        on: What it may stand on: entity types, ``*`` for all of them, ``relation:LABEL``, ``relation:*``, ``abstract``.
+        kind: Which values it may have: none, one of ``values``, a number with its unit, any words.
+        values: The values of a choice, in the order in which they are shown.
+        definition: What it says, for annotators.
+        formerly: Names that it had in the project before.
+    """
+
+    label: str
+    key: str
+    on: tuple[str, ...]
+    kind: AttributeKind = AttributeKind.FLAG
+    values: tuple[str, ...] = ()
+    definition: str = ""
+    formerly: tuple[str, ...] = ()
+
+    def allows(self, target: str) -> bool:
+        """Whether it may stand on ``abstract``, an entity type, or ``relation:LABEL``."""
+        if target == ABSTRACT:
+            return target in self.on
+        prefix = RELATION_PREFIX if target.startswith(RELATION_PREFIX) else ""
+        return target in self.on or prefix + ANY_TYPE in self.on
+
+    def takes(self, value: str) -> bool:
+        """Whether it may have this value; none stands for a flag that is set."""
+        if self.kind is AttributeKind.FLAG:
+            return not value
+        return value in self.values if self.kind is AttributeKind.CHOICE else bool(value.strip())
+
+    @property
+    def allowed_values(self) -> str:
+        """Its values in words."""
+        if self.kind is AttributeKind.FLAG:
+            return "none, it is there or not"
+        return ", ".join(self.values) or "any text"
+
+
 @dataclass(frozen=True, slots=True)
 class LabelSchema:
-    """The entity and relation types of a project, in the order in which they are shown.
+    """The entity, relation and attribute types of a project, in the order in which they are shown.
 
     Attributes:
         name: Short name, such as ``scierc``.
@@ -90,6 +148,7 @@ class LabelSchema:
     coreference: bool
     entities: tuple[EntityType, ...]
     relations: tuple[RelationType, ...] = ()
+    attributes: tuple[AttributeType, ...] = ()
 
     @property
     def types(self) -> tuple[EntityType | RelationType, ...]:
@@ -145,6 +204,18 @@ class LabelSchema:
         """
         return _named(self.relations, label, f"schema {self.name!r} has no relation type")
 
+    def attribute(self, label: str) -> AttributeType:
+        """The attribute type of that label.
+
+        Raises:
+            SchemaError: The schema has no such type.
+        """
+        return _named(self.attributes, label, f"schema {self.name!r} has no attribute")
+
+    def attributes_of(self, target: str) -> tuple[AttributeType, ...]:
+        """The attributes that may stand on ``abstract``, an entity type, or ``relation:LABEL``, in order."""
+        return tuple([attribute for attribute in self.attributes if attribute.allows(target)])
+
     def legal_relations(self, head_label: str, tail_label: str) -> tuple[str, ...]:
         """Labels of the relations that may lead from one entity type to another, in order."""
         return tuple([r.label for r in self.relations if r.allows(head_label, tail_label)])
@@ -152,18 +223,20 @@ class LabelSchema:
     def to_mapping(self) -> dict[str, Any]:
         """The schema as plain values for JSON; :func:`~sciextract.documents.schema_file.parse_schema` reads them back."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
-        for each in (*values["entities"], *values["relations"]):
-            if not each["formerly"]:
-                del each["formerly"]  # earlier versions do not know it
+        for type_values in (*values["entities"], *values["relations"]):
+            if not type_values["formerly"]:
+                del type_values["formerly"]  # earlier versions do not know it
+        if not values["attributes"]:
+            del values["attributes"]  # nor these
         return values
 
     @property
     def content_hash(self) -> str:
-        """Hex SHA-256 of what changes the meaning of annotations: labels, symmetry, pairs, coreference.
+        """Hex SHA-256 of what changes the meaning of annotations: labels, symmetry, pairs, coreference, attributes.
 
         Names, colours, keys, wording and order do not change it.
         """
-        rules = {
+        rules: dict[str, Any] = {
             "coreference": self.coreference,
             "entities": sorted(self.entity_labels),
             "relations": {
@@ -171,6 +244,11 @@ class LabelSchema:
                 for each in self.relations
             },
         }
+        if self.attributes:  # without them the hash is that of earlier versions
+            rules["attributes"] = {
+                attribute.label: [attribute.kind, sorted(attribute.on), sorted(attribute.values)]
+                for attribute in self.attributes
+            }
         canonical = json.dumps(rules, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
 
@@ -206,13 +284,36 @@ def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> t
             if known and not schema.relation(label).allows(head, tail):
                 problem = f"is not a legal pair of schema {schema.name!r}"
                 counts[f"relation {label} from {head} to {tail} {problem}"] += 1
+    relation_types = {relation.id: relation.label for relation in annotations.relations}
+    targets = {"": ABSTRACT, **types}
+    targets |= {key: RELATION_PREFIX + label for key, label in relation_types.items()}
+    for attribute in annotations.attributes:
+        if attribute.state is not State.REJECTED:
+            counts.update(_attribute_problems(attribute, targets.get(attribute.target), schema))
     clusters = sum(cluster.state is not State.REJECTED for cluster in annotations.clusters)
     if clusters and not schema.coreference:
         counts[f"clusters, but schema {schema.name!r} has no coreference"] = clusters
     return warnings_of(counts)
 
 
-_Type = TypeVar("_Type", EntityType, RelationType)
+def _attribute_problems(
+    attribute: Attribute, target: str | None, schema: LabelSchema
+) -> Iterator[str]:
+    """What of an attribute does not fit the schema; ``target`` is its kind, ``None`` where it is not there."""
+    known = {kind.label: kind for kind in schema.attributes}
+    kind = known.get(attribute.label)
+    if kind is None:
+        allowed = ", ".join(known) or "none"
+        yield f"unknown attribute {attribute.label!r}; schema {schema.name!r} has: {allowed}"
+    elif target is None:
+        yield f"attribute {attribute.label} of an item that the document does not have"
+    elif not kind.allows(target):
+        yield f"attribute {attribute.label} on {target}, but it may stand on: {', '.join(kind.on)}"
+    elif not kind.takes(attribute.value):
+        yield f"attribute {attribute.label} is {attribute.value!r}; allowed: {kind.allowed_values}"
+
+
+_Type = TypeVar("_Type", EntityType, RelationType, AttributeType)
 
 
 def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
@@ -222,13 +323,14 @@ def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
     return by_label[label]
 
 
-def _names(types: Iterable[EntityType | RelationType]) -> dict[str, str]:
+def _names(types: Iterable[EntityType | RelationType | AttributeType]) -> dict[str, str]:
     now = {each.label for each in types}
     return {name: each.label for each in types for name in each.formerly if name not in now}
 
 
 def match_names(
-    mine: Sequence[EntityType | RelationType], theirs: Sequence[EntityType | RelationType]
+    mine: Sequence[EntityType | RelationType | AttributeType],
+    theirs: Sequence[EntityType | RelationType | AttributeType],
 ) -> dict[str, str]:
     """What another schema's types are called in this one, by their names there where those differ.
 

@@ -12,16 +12,26 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sciextract.documents.schema import ANY_TYPE, EntityType, LabelSchema, RelationType
+from sciextract.documents.schema import (
+    ABSTRACT,
+    ANY_TYPE,
+    RELATION_PREFIX,
+    AttributeKind,
+    AttributeType,
+    EntityType,
+    LabelSchema,
+    RelationType,
+)
 from sciextract.errors import InputMissingError, SchemaError
 from sciextract.resources import data_root
 
 RESERVED_KEYS = frozenset("0123456789;:?/.+")
 """Keys that mean something else at the review desk, wherever the focus is."""
 
-_TOP_KEYS = ("name", "title", "version", "coreference", "entities", "relations")
+_TOP_KEYS = ("name", "title", "version", "coreference", "entities", "relations", "attributes")
 _ENTITY_KEYS = ("label", "key", "colour", "definition", "examples", "formerly")
 _RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", *_ENTITY_KEYS[3:])
+_ATTRIBUTE_KEYS = ("label", "key", "on", "kind", "values", "definition", "formerly")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _Value = TypeVar("_Value")
@@ -95,6 +105,12 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
                     raise section.error("pairs", problem)
         legal = tuple([(head, tail) for head, tail in pairs])
         relations.append(RelationType(**values, symmetric=symmetric, pairs=legal))
+    targets = [*allowed, *(RELATION_PREFIX + relation.label for relation in relations)]
+    targets += [RELATION_PREFIX + ANY_TYPE, ABSTRACT]
+    attributes = [
+        _attribute(section, values, targets)
+        for section, values in _types(top, "attributes", _ATTRIBUTE_KEYS, [])
+    ]
     name = top.get("name", str)
     if not is_label(name) or " " in name:
         raise top.error("name", f"is {name!r}; expected a word without spaces, not empty")
@@ -105,13 +121,38 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
         coreference=top.get("coreference", bool, False),
         entities=entities,
         relations=tuple(relations),
+        attributes=tuple(attributes),
     )
+
+
+def _attribute(
+    section: _Section, common: Mapping[str, Any], targets: Sequence[str]
+) -> AttributeType:
+    """An attribute type; ``targets`` is all that it may stand on in this schema."""
+    on, values = (tuple(section.strings(name)) for name in ("on", "values"))
+    kind = section.get("kind", str, AttributeKind.FLAG.value)
+    if kind not in list(AttributeKind):
+        raise section.error("kind", f"is {kind!r}; choose from: {', '.join(AttributeKind)}")
+    for target in on:
+        if target not in targets:
+            problem = f"names {target!r}, which is not there; choose from: {', '.join(targets)}"
+            raise section.error("on", problem)
+    if not on:
+        raise section.error("on", f"is missing or empty; choose from: {', '.join(targets)}")
+    if bool(values) != (kind == AttributeKind.CHOICE) or len(set(values)) < len(values):
+        problem = "has to list different values for kind 'choice', and nothing for other kinds"
+        raise section.error("values", problem)
+    for value in values:
+        if not is_label(value):
+            raise section.error("values", f"has {value!r}; expected printable words")
+    return AttributeType(**common, on=on, kind=AttributeKind(kind), values=values)
 
 
 def schema_to_toml(schema: LabelSchema) -> str:
     """The schema as the text of a TOML file; :func:`load_schema` reads it back."""
     values = schema.to_mapping()
-    tables = [(name, each) for name in ("entities", "relations") for each in values.pop(name)]
+    names = ("entities", "relations", "attributes")
+    tables = [(name, table) for name in names for table in values.pop(name, [])]
     lines = [*_toml_lines(values)]
     for name, table in tables:
         lines += ["", f"[[{name}]]", *_toml_lines(table)]
@@ -148,6 +189,14 @@ class _Section:
         if not isinstance(value, kind):
             raise self.error(key, f"is {value!r}; expected {_KIND_NAMES[kind]}")
         return value
+
+    def strings(self, name: str) -> list[str]:
+        """The strings of a list that may be missing."""
+        strings = self.get(name, list, [])
+        if not all(isinstance(text, str) and text for text in strings):
+            problem = f"is {strings!r}; expected a list of strings that are not empty"
+            raise self.error(name, problem)
+        return strings
 
 
 _KIND_NAMES: Mapping[type, str] = {
@@ -190,11 +239,11 @@ def _read(file: Traversable, place: str) -> LabelSchema:
 def _types(
     top: _Section, name: str, keys: Sequence[str], default: list[Any] | None = None
 ) -> Iterator[tuple[_Section, dict[str, Any]]]:
-    """The tables of that name, each with what entity and relation types have in common; labels and keys differ."""
+    """The tables of that name, each with what all types have in common; labels and keys differ."""
     tables = top.get(name, list, default)
     if not all(isinstance(table, Mapping) for table in tables):
         raise top.error(name, f"is {tables!r}; expected tables, written as [[{name}]]")
-    kind = {"entities": "entity", "relations": "relation"}[name]
+    kind = {"entities": "entity", "relations": "relation", "attributes": "attribute"}[name]
     labels: set[str] = set()
     by_key: dict[str, str] = {}
     for number, table in enumerate(tables, start=1):
@@ -202,7 +251,7 @@ def _types(
         shown = f" ({label})" if isinstance(label, str) and label else ""
         section = _Section(table, f"{top.place}: {kind} {number}{shown}")
         section.refuse_unknown(keys)
-        values = _common_values(section)
+        values = _common_values(section, drawn=name != "attributes")
         label, key = values["label"], values["key"]
         if label in labels:
             raise section.error("label", f"is {label!r} a second time; labels must differ")
@@ -213,7 +262,8 @@ def _types(
         yield section, values
 
 
-def _common_values(section: _Section) -> dict[str, Any]:
+def _common_values(section: _Section, drawn: bool) -> dict[str, Any]:
+    """What all types have; those that are drawn in the text have a colour and examples besides."""
     made: dict[str, Any]
     label, key = section.get("label", str), section.get("key", str)
     if label == ANY_TYPE:
@@ -227,14 +277,15 @@ def _common_values(section: _Section) -> dict[str, Any]:
         reserved = " ".join(sorted(RESERVED_KEYS))
         problem = f"is {key!r}; expected one printable character, none of {reserved}"
         raise section.error("key", problem)
+    made = {
+        "label": label,
+        "key": key,
+        "formerly": tuple(section.strings("formerly")),
+        "definition": section.get("definition", str, ""),
+    }
+    if not drawn:
+        return made
     colour = section.get("colour", str)
     if not _COLOUR.fullmatch(colour):
         raise section.error("colour", f'is {colour!r}; expected "#rrggbb" with hexadecimal digits')
-    made = {"label": label, "key": key, "colour": colour.lower()}
-    for name in ("examples", "formerly"):
-        strings = section.get(name, list, [])
-        if not all(isinstance(each, str) and each for each in strings):
-            problem = f"is {strings!r}; expected a list of strings that are not empty"
-            raise section.error(name, problem)
-        made[name] = tuple(strings)
-    return {**made, "definition": section.get("definition", str, "")}
+    return {**made, "colour": colour.lower(), "examples": tuple(section.strings("examples"))}

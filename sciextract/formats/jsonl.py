@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from sciextract.codec import convert, plain
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Candidates,
     Cluster,
     Entity,
@@ -65,7 +66,7 @@ _STATES = {state.value: state for state in State}
 OWN_FIELDS = (
     *("schema_version", "doc_key", "text", "text_sha256", "tokens", "sentences", "token_ranges"),
     *("ner", "relations", "clusters", "scores", "model", "entities", "links", "groups"),
-    *("candidates", "warnings", "project_state"),
+    *("attributes", "candidates", "warnings", "project_state"),
 )
 
 
@@ -136,6 +137,8 @@ def record_of(
         for each in annotations.relations
     ]
     record["groups"] = [group_record(cluster) for cluster in annotations.clusters]
+    if annotations.attributes:
+        record["attributes"] = [attribute_record(item) for item in annotations.attributes]
     if candidates and annotations.candidates is not None:
         record["candidates"] = _candidates(annotations.candidates)
     if document.warnings:
@@ -172,14 +175,23 @@ def group_record(cluster: Cluster) -> Record:
     return item
 
 
+def attribute_record(attribute: Attribute) -> Record:
+    """An element of ``attributes``; the abstract's have no target, flags no value."""
+    target = {"target": attribute.target} if attribute.target else {}
+    value = {"value": attribute.value} if attribute.value else {}
+    return {"id": attribute.id, **target, **_labelled(attribute), **value}
+
+
 def _state_record(state: ProjectState, view: Annotations) -> Record:
     """``project_state``: rejected items, and clusters with rejected places, are those that the view lacks."""
-    shown = {each.id for each in view.entities} | {each.id for each in view.relations}
+    shown = {entity.id for entity in view.entities} | {link.id for link in view.relations}
+    shown |= {attribute.id for attribute in view.attributes}
     found = state.everything
     rejected = {
         "entities": [entity_record(each) for each in found.entities if each.id not in shown],
         "links": [link_record(each) for each in found.relations if each.id not in shown],
         "groups": [group_record(each) for each in found.clusters if each not in view.clusters],
+        "attributes": [attribute_record(item) for item in found.attributes if item.id not in shown],
     }
     more = plain(replace(state, everything=Annotations()))
     more["rejected"] = {name: items for name, items in rejected.items() if items}
@@ -196,7 +208,7 @@ def _state_at(record: Record, text_length: int, provenance: str, place: Place) -
     groups |= {item.get("id"): item for item, _ in again}
     listed = {
         name: [*(record.get(name) or []), *list_at(rejected.get(name), name, place)]
-        for name in ("entities", "links")
+        for name in ("entities", "links", "attributes")
     }
     items = _ItemReader(text_length, provenance, place)
     everything = items.annotations({**listed, "groups": [*groups.values()]})
@@ -210,12 +222,12 @@ def _state_at(record: Record, text_length: int, provenance: str, place: Place) -
     return replace(state, everything=everything, decisions=decisions)
 
 
-def _labelled(item: Entity | Relation) -> Record:
+def _labelled(item: Entity | Relation | Attribute) -> Record:
     labels = {"alternatives": _labels(item.alternatives)} if item.alternatives else {}
     return {"label": item.label, **_made(item), **labels}
 
 
-def _made(item: Entity | Relation | Cluster) -> Record:
+def _made(item: Entity | Relation | Cluster | Attribute) -> Record:
     return {"score": item.score, "state": item.state.value, "source": item.source}
 
 
@@ -333,6 +345,10 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         problem = f"{quoted(given_hash)} found, but the text has {found_hash}"
         hint = "the text was changed after the export, so offsets may be wrong"
         raise place.error(problem, field="text_sha256", hint=hint)
+    foreign: Record = {}
+    if not _has_own_attributes(record):
+        record = dict(record)
+        foreign["attributes"] = record.pop("attributes")
     if "entities" in record:
         items = _ItemReader(len(text), source.provenance, place)
         annotations = items.annotations(record)
@@ -345,7 +361,8 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
     candidates = _candidates_at(record.get("candidates"), len(text), place)
     known = {*OWN_FIELDS, key_field}
-    document = Document(key, text, tokens, unknown_fields(record, known, place))
+    fields = unknown_fields(record, known, place) | foreign
+    document = Document(key, text, tokens, fields)
     remarks = list_at(record.get("warnings"), "warnings", place)
     warnings = tuple([string_at(remark, "warnings", place) for remark in remarks])
     model = None
@@ -358,6 +375,14 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         state = _state_at(record, len(text), source.provenance, place)
     annotations = replace(annotations, candidates=candidates)
     return AnnotatedDocument(document, annotations, model, warnings, project_state=state)
+
+
+def _has_own_attributes(record: Record) -> bool:
+    """Whether ``attributes`` is the own field, or none: records of others have fields of that name, too."""
+    given = record.get("attributes", [])
+    return isinstance(given, list) and all(
+        isinstance(item, dict) and "state" in item for item in given
+    )
 
 
 def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:
@@ -427,17 +452,19 @@ class _ItemReader:
         self._place = place
         self._ids: set[str] = set()
         self._entities: set[str] = set()
+        self._relations: set[str] = set()
 
     def annotations(self, record: Record) -> Annotations:
-        """The items of ``entities``, then those that refer to them: ``links`` and ``groups``."""
-        entities, relations, clusters = (
+        """The items of ``entities``, then those that refer to them: ``links``, ``groups``, ``attributes``."""
+        entities, relations, clusters, attributes = (
             objects_at(record.get(name), name, self._place)
-            for name in ("entities", "links", "groups")
+            for name in ("entities", "links", "groups", "attributes")
         )
         return Annotations(
-            tuple([self.entity(*each) for each in entities]),
-            tuple([self.relation(*each) for each in relations]),
-            tuple([self.cluster(*each) for each in clusters]),
+            tuple([self.entity(*item) for item in entities]),
+            tuple([self.relation(*item) for item in relations]),
+            tuple([self.cluster(*item) for item in clusters]),
+            attributes=tuple([self.attribute(*item) for item in attributes]),
         )
 
     def entity(self, item: Record, field: str) -> Entity:
@@ -459,8 +486,10 @@ class _ItemReader:
         )
 
     def relation(self, item: Record, field: str) -> Relation:
+        item_id = self._new_id(item, field)
+        self._relations.add(item_id)
         return Relation(
-            self._new_id(item, field),
+            item_id,
             self._argument(item.get("head"), f"{field}.head"),
             self._argument(item.get("tail"), f"{field}.tail"),
             label_at(item.get("label"), f"{field}.label", self._place),
@@ -485,6 +514,20 @@ class _ItemReader:
             *self._made_by(item, field),
             tuple([number_at(each, where["scores"], self._place) for each in aligned["scores"]]),
             tuple([self._state(each, where["states"]) for each in aligned["states"]]),
+        )
+
+    def attribute(self, item: Record, field: str) -> Attribute:
+        target = item.get("target")
+        if target is not None and target not in self._entities | self._relations:
+            allowed = "ids of this record's entities and links, or none for the abstract"
+            raise self._place.unexpected(target, allowed, field=f"{field}.target")
+        return Attribute(
+            self._new_id(item, field),
+            target or "",
+            label_at(item.get("label"), f"{field}.label", self._place),
+            string_at(item.get("value", ""), f"{field}.value", self._place),
+            *self._made_by(item, field),
+            _labels_at(item.get("alternatives"), f"{field}.alternatives", self._place),
         )
 
     def _new_id(self, item: Record, field: str) -> str:

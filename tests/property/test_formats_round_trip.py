@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Candidates,
     Cluster,
     Entity,
@@ -128,10 +129,22 @@ def annotated(draw: st.DrawFn) -> AnnotatedDocument:
         for index, mentions in enumerate(draw(st.lists(st.lists(ids, min_size=1), max_size=2))):
             scores = draw(st.just(()) | st.just((0.5,) * len(mentions)))
             clusters.append(Cluster(f"C{index}", tuple(mentions), *draw(made()), scores))
-    fields = draw(st.dictionaries(st.sampled_from(["year", "tokens", "α"]), SCORES | TEXTS))
+    targets = st.sampled_from(["", *(item.id for item in items), *(item.id for item in relations)])
+    attributes = [
+        Attribute(
+            f"A{index}", target, draw(LABELS), draw(TEXTS), *draw(made()), draw(alternatives())
+        )
+        for index, target in enumerate(draw(st.lists(targets, max_size=3)))
+    ]
+    fields = draw(
+        st.dictionaries(st.sampled_from(["year", "tokens", "attributes", "α"]), SCORES | TEXTS)
+    )
     document = make_document(draw(st.sampled_from(["d", "α 1", "\x1b"])), text, fields)
     model = draw(st.none() | st.just(ModelId("sci", "0" * 64)))
-    found = Annotations(tuple(items), tuple(relations), tuple(clusters), draw(candidates(text)))
+    found = Annotations(
+        *(tuple(items), tuple(relations), tuple(clusters), draw(candidates(text))),
+        attributes=tuple(attributes),
+    )
     return AnnotatedDocument(document, found, model, draw(st.sampled_from([(), ("a", "b")])))
 
 
@@ -164,7 +177,7 @@ def test_jsonl_written_twice_is_the_same_line_and_valid(document: AnnotatedDocum
 @given(annotated())
 def test_input_fields_are_kept(document: AnnotatedDocument) -> None:
     fields = document.document.fields
-    expected = {f"input_{k}" if k == "tokens" else k: v for k, v in fields.items()}
+    expected = {f"input_{k}" if k in ("tokens", "attributes") else k: v for k, v in fields.items()}
     assert decode(encode(document)).document.fields == expected
 
 

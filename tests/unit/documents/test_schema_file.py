@@ -40,6 +40,18 @@ label = "HAS"
 key = "a"
 colour = "#00aa55"
 pairs = [["Alloy", "Property"], ["*", "Alloy"]]
+
+[[attributes]]
+label = "negated"
+key = "n"
+on = ["Alloy", "relation:HAS"]
+
+[[attributes]]
+label = "design"
+key = "d"
+on = ["abstract"]
+kind = "choice"
+values = ["review", "trial"]
 """
 
 
@@ -56,6 +68,9 @@ class TestOwnFile:
         assert schema.coreference
         assert schema.entity("Alloy").examples == ("brass",)
         assert schema.entity("Alloy").colour == "#aa5500"
+        assert [kind.label for kind in schema.attributes_of("relation:HAS")] == ["negated"]
+        assert schema.attributes_of("Property") == ()
+        assert schema.attribute("design").values == ("review", "trial")
         assert schema.relation("HAS").pairs == (("Alloy", "Property"), ("*", "Alloy"))
 
     def test_what_may_be_left_out(self, tmp_path: Path) -> None:
@@ -122,6 +137,10 @@ class TestMistakes:
             ('["*", "Alloy"]', '"Alloy"', "has 'Alloy'; expected"),
             ("pairs", "symmetric = 1\npairs", "key 'symmetric' is 1; expected true or false"),
             ("[[relations]]", "[relations]", "key 'relations' is {"),
+            ('["abstract"]', '["paper"]', "names 'paper', which is not there; choose from: Alloy"),
+            ('"choice"', '"choise"', "key 'kind' is 'choise'; choose from: flag, choice"),
+            ('["review", "trial"]', '["trial", "trial"]', "key 'values' has to list different"),
+            ('kind = "choice"', "", "attribute 2 (design): key 'values' has to list different"),
         ],
     )
     def test_message_names_file_key_and_values(

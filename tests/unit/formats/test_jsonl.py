@@ -235,6 +235,22 @@ def test_bad_exchange_records(change: dict[str, Any], problem: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    "theirs", ["data", [{"id": "A1", "label": "negated"}], {"doi": "10.5555/1"}]
+)
+def test_a_field_of_others_called_attributes_is_kept(theirs: Any, tmp_path: Path) -> None:
+    record = json.loads(encode(annotated())) | {"attributes": theirs}
+    found = good(read_one(tmp_path, record))
+    assert found.document.fields["attributes"] == theirs
+    assert found.annotations.attributes == ()
+
+
+def test_an_attribute_of_nothing(tmp_path: Path) -> None:
+    item = {"id": "A1", "target": "E9", "label": "negated", "state": "accepted"}
+    record = json.loads(encode(annotated())) | {"attributes": [item]}
+    assert "attributes[0].target: 'E9' found" in error_of(read_one(tmp_path, record))
+
+
+@pytest.mark.parametrize(
     ("name", "index", "change", "problem"),
     [
         ("entities", 0, {"fragments": [[0, 99]]}, "0 <= start < end <= 47"),
