@@ -29,7 +29,6 @@ from sciextract.formats.base import (
     without_marks,
 )
 from sciextract.formats.opening import (
-    HUB_DATASET,
     expand_url,
     is_packed,
     is_url,
@@ -93,9 +92,8 @@ _WORDS = {
 def paths_of(path: Path, part: Part) -> list[Path]:
     """What to read for a part: the folder's split of that kind, or all of a path without splits.
 
-    A folder has splits when files or folders in it are called like splits, as in a dataset dictionary
-    (``save_to_disk``) and on the hub: ``data/train-00000-of-00001.parquet``, ``train/0000.parquet``,
-    ``train.jsonl``.
+    A folder has splits when files or folders in it are called like splits, as on the hub:
+    ``data/train-00000-of-00001.parquet``, ``train/0000.parquet``, ``train.jsonl``.
 
     Raises:
         InputMissingError: There is no such path.
@@ -191,8 +189,8 @@ def is_pattern(path: str) -> bool:
 _HEAD_BYTES = 1 << 16
 _SEEN_BYTES = 1 << 14
 _ARCHIVE_SUFFIX = ".zip"
-_ARROW_SUFFIX = ".arrow"
-"""Of the files in a datasets folder, which is known by the names of others."""
+_SAVED_DATASET = {"dataset_info.json", "dataset_dict.json"}
+"""Descriptions of what the library ``datasets`` saved in a folder."""
 
 
 Records = Callable[[Source, FormatSpec], Iterator[Any]]
@@ -317,15 +315,17 @@ def sources_below(path: str, format_id: str | None) -> tuple[int, list[str]]:
 
 
 def _sources(path: str, spec: FormatSpec | None) -> Iterator[tuple[Source, FormatSpec | None]]:
-    if HUB_DATASET.fullmatch(path):
-        yield Source(path), spec or get_format("hf")
-        return
     if path == STDIN or not os.path.isdir(path):
         yield Source(path), spec or recognise_by_name(unpacked_name(path))
         return
     whole = spec if spec and spec.kind == "folder" else None
     if not spec:
-        whole = recognise_folder(name for *_, names in _walk(path) for name in names)
+        found_names = {name for *_, names in _walk(path) for name in names}
+        if found_names & _SAVED_DATASET:
+            problem = "this is a folder of Hugging Face datasets (save_to_disk), which is not read"
+            hint = "write a file from it: datasets.load_from_disk(FOLDER).to_parquet('NEW.parquet')"
+            raise FormatError(problem, path=path, hint=hint)
+        whole = recognise_folder(found_names)
     if whole:
         yield Source(path), whole
         return
@@ -379,7 +379,7 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
     """What lies below a folder and is not read: links that lead out of it, or nowhere, and what is no abstract."""
     if not os.path.isdir(path):
         return
-    suffixes = (*_suffixes(spec), _ARROW_SUFFIX)
+    suffixes = _suffixes(spec)
     for parent, folders, names in _walk(path):
         files = [name for name in names if has_suffix(unpacked_name(name), suffixes)]
         for link in (os.path.join(parent, name) for name in (*folders, *files)):

@@ -211,10 +211,7 @@ _PACKINGS = {
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 """Two letters at least: ``C://`` is a path of Windows."""
-HUB_DATASET = re.compile(
-    r"hf://datasets/([\w.-]+/[\w.-]+)(?:@([^/#@]+))?/?(?:#(.+))?", re.IGNORECASE
-)
-"""A whole data set of the hub: its name, revision and configuration."""
+_HUB_DATASET = re.compile(r"hf://datasets/[^/]+/[^/]+/?", re.IGNORECASE)
 _OF_ARROW = {"s3": "s3", "gs": "gs", "gcs": "gs"}
 _BLOCK_BYTES = 1 << 20
 
@@ -294,14 +291,15 @@ def expand_url(url: str) -> list[str]:
 
     Hidden files below a folder are left out.
 
-    A data set of the hub is meant as a whole.
-
     Raises:
         InputMissingError: There is nothing.
-        FormatError: See :func:`file_system`.
+        FormatError: It is a whole data set of the hub; see also :func:`file_system`.
     """
-    if HUB_DATASET.fullmatch(url):
-        return [url]
+    if _HUB_DATASET.fullmatch(url):
+        # Beside its data lie readmes and scripts, which would be read as abstracts.
+        problem = "this is a whole data set; expected files of it"
+        hint = f"the hub keeps each as Parquet: {url.rstrip('/')}@refs/convert/parquet/**/*.parquet"
+        raise FormatError(problem, path=url, hint=hint)
     system, path = file_system(url)
     with _explained(url):
         if "*" in path:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from sciextract.documents.bibliography import NAMES, key_of_row, plain_name
 from sciextract.documents.document import AnnotatedDocument, text_hash
-from sciextract.errors import FormatError, InputMissingError, OutputError
+from sciextract.errors import FormatError, InputMissingError, OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
 from sciextract.formats.json_values import (
     TEXT_FIELDS,
@@ -41,11 +41,12 @@ from sciextract.formats.sink import LossyWriter
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document
 from sciextract.text.characters import without_surrogates
 
-#: What pyarrow raises on damaged files, also for names that are no UTF-8, and on disks that are full.
-ARROW_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
+#: What pyarrow raises on damaged files, also for names that are no UTF-8.
+_ARROW_ERRORS = (pa.ArrowException, OSError, UnicodeDecodeError)
 LOSS = "lone surrogate that UTF-8 cannot hold"
 ROWS_PER_GROUP = 1000
 _CHARACTERS_PER_GROUP = 16 << 20
+_ANOTHER = "choose another --output"
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
 _TEXTS, _NUMBERS, _RANGE = pa.list_(_TEXT), pa.list_(_NUMBER), pa.list_(pa.int64())
@@ -84,16 +85,27 @@ def are_own(schema: pa.Schema) -> bool:
     return bool(pa.types.is_struct(items) and items.get_field_index("fragments") >= 0)
 
 
-class RowBuffer(LossyWriter):
-    """Collects rows and hands them on in batches of about a thousand, so that memory stays constant.
+class ParquetWriter(LossyWriter):
+    """Writes row groups of about a thousand documents, rejected items included.
 
     Lone surrogates, which Arrow's UTF-8 strings cannot hold, become U+FFFD and are counted in ``losses``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, destination: Path | str | pa.NativeFile) -> None:
+        """Write to a file.
+
+        Raises:
+            OutputError: The file cannot be opened.
+        """
         super().__init__()
         self._rows: list[Record] = []
         self._characters = 0
+        self._path = destination
+        if str(destination) == STDIN or isinstance(destination, io.TextIOBase):
+            raise OutputError("Parquet is not text", "name a file with --output")
+        where = str(destination) if isinstance(destination, Path) else destination
+        with explain_write_errors(destination, _ANOTHER):
+            self._file = pq.ParquetWriter(where, SCHEMA, compression="zstd")
 
     def write(self, document: AnnotatedDocument) -> None:
         """Add a document.
@@ -105,21 +117,24 @@ class RowBuffer(LossyWriter):
         self._rows.append(row)
         self._characters += len(row["text"])
         if len(self._rows) >= ROWS_PER_GROUP or self._characters >= _CHARACTERS_PER_GROUP:
-            self.flush()
+            self._write_group()
 
-    def flush(self) -> None:
-        """Hand on what is there."""
-        if self._rows:
-            self.write_batch(pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA))
-        self._rows, self._characters = [], 0
-
-    def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Write rows; a subclass says where.
+    def close(self) -> None:
+        """Write what is left and end the file.
 
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        raise NotImplementedError
+        self._write_group()
+        with explain_write_errors(self._path, _ANOTHER):
+            self._file.close()
+
+    def _write_group(self) -> None:
+        if self._rows:
+            batch = pa.RecordBatch.from_pylist(self._rows, schema=SCHEMA)
+            with explain_write_errors(self._path, _ANOTHER):
+                self._file.write_batch(batch)
+        self._rows, self._characters = [], 0
 
     def _row(self, document: AnnotatedDocument) -> Record:
         annotations, model, tokens = document.annotations, document.model, document.document.tokens
@@ -206,47 +221,6 @@ _MOST_SHOWN = 20
 _OFFSET = re.compile("[0-9]{1,9}")
 
 
-def documents_of(
-    batches: Iterator[pa.RecordBatch],
-    schema: pa.Schema,
-    source: Source,
-    features: Mapping[str, Any],
-) -> Iterator[ReadItem]:
-    """The documents of a table, our own or another's, row by row.
-
-    Args:
-        batches: Its rows.
-        schema: Its columns.
-        source: The file.
-        features: Hugging Face's description of the columns, which names the classes of tags.
-
-    Raises:
-        FormatError: No column holds text.
-    """
-    parse = _parser_of(schema, source, features)
-    number = 0
-    for batch in batches:
-        for start in range(0, batch.num_rows, _BATCH_ROWS):
-            for row in _rows(batch.slice(start, _BATCH_ROWS)):
-                number += 1
-                try:
-                    if isinstance(row, str):
-                        raise Place(source.path, number).error(row)
-                    yield parse(row, source, number)
-                except FormatError as error:
-                    yield BadRecord(error)
-
-
-def class_features(schema: pa.Schema) -> Mapping[str, Any]:
-    """Hugging Face's description of the columns, which it keeps next to the schema; empty if there is none."""
-    try:
-        info = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
-        features = info["info"]["features"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return features if isinstance(features, dict) else {}
-
-
 def _rows(batch: pa.RecordBatch) -> list[Record | str]:
     """Rows as plain values; for one that Python cannot hold what is wrong with it."""
     try:
@@ -257,12 +231,12 @@ def _rows(batch: pa.RecordBatch) -> list[Record | str]:
         return [row for i in range(batch.num_rows) for row in _rows(batch.slice(i, 1))]
 
 
-def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -> Any:
+def _parser_of(schema: pa.Schema, source: Source) -> Any:
     if are_own(schema):
         return parse_row
     tags = next((name for name in TAG_COLUMNS if name in schema.names), "")
     if "tokens" in schema.names and tags and not _EXACT & {*schema.names}:
-        names = _names_in(features.get(tags)) or _names_in(class_features(schema).get(tags))
+        names = _class_names(schema, tags)
 
         def parse_tagged(row: Record, source: Source, number: int) -> AnnotatedDocument:
             return tagged_document(_plain_row(row), source, number, column=tags, names=names)
@@ -288,16 +262,18 @@ def _parser_of(schema: pa.Schema, source: Source, features: Mapping[str, Any]) -
     return partial(_parse_other, columns=columns)
 
 
-def _names_in(feature: object) -> list[str] | None:
-    """The class names in the description of a column, however deep it nests lists."""
-    if isinstance(feature, list) and feature:
-        return _names_in(feature[0])
-    if not isinstance(feature, dict):
+def _class_names(schema: pa.Schema, column: str) -> list[str] | None:
+    """The names of a column's classes in Hugging Face's description of the columns, however deep it nests lists."""
+    try:
+        found = json.loads((schema.metadata or {}).get(b"huggingface", b"{}"))
+        found = found["info"]["features"][column]
+        while not (isinstance(found, dict) and "names" in found):
+            found = found[0] if isinstance(found, list) else found["feature"]
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
         return None
-    names = feature.get("names")
-    if isinstance(names, list) and all(isinstance(name, str) for name in names):
-        return names
-    return _names_in(feature.get("feature"))
+    names = found["names"]
+    is_named = isinstance(names, list) and all(isinstance(name, str) for name in names)
+    return names if is_named else None
 
 
 def _parse_other(
@@ -385,12 +361,18 @@ def read_parquet(source: Source) -> Iterator[ReadItem]:
             file = pq.ParquetFile(place, buffer_size=_BUFFER_BYTES, pre_buffer=False)
         except FileNotFoundError:
             raise InputMissingError(f"{source.path}: no such file") from None
-        except ARROW_ERRORS as error:
+        except _ARROW_ERRORS as error:
             raise FormatError(f"this is not a Parquet file: {error}", path=source.path) from error
         with file:
-            schema = file.schema_arrow
-            batches = _batches(file, source)
-            yield from documents_of(batches, schema, source, class_features(schema))
+            parse = _parser_of(file.schema_arrow, source)
+            rows = (row for batch in _batches(file, source) for row in _rows(batch))
+            for number, row in enumerate(rows, start=1):
+                try:
+                    if isinstance(row, str):
+                        raise Place(source.path, number).error(row)
+                    yield parse(row, source, number)
+                except FormatError as error:
+                    yield BadRecord(error)
 
 
 @contextmanager
@@ -408,55 +390,8 @@ def _place(source: Source) -> Iterator[str | pa.NativeFile]:
 def _batches(file: pq.ParquetFile, source: Source) -> Iterator[pa.RecordBatch]:
     try:
         yield from file.iter_batches(batch_size=_BATCH_ROWS)
-    except ARROW_ERRORS as error:
+    except _ARROW_ERRORS as error:
         raise FormatError(f"the file is damaged: {error}", path=source.path) from error
-
-
-class ParquetWriter(RowBuffer):
-    """Writes row groups of about a thousand documents, rejected items included."""
-
-    def __init__(self, destination: Path | str | pa.NativeFile) -> None:
-        """Write to a file.
-
-        Raises:
-            OutputError: The file cannot be opened.
-        """
-        super().__init__()
-        self._path = destination
-        if str(destination) == STDIN or isinstance(destination, io.TextIOBase):
-            raise OutputError("Parquet is not text", "name a file with --output")
-        where = str(destination) if isinstance(destination, Path) else destination
-        with writing_to(destination):
-            self._file = pq.ParquetWriter(where, SCHEMA, compression="zstd")
-
-    def close(self) -> None:
-        """Write what is left and end the file.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
-        self.flush()
-        with writing_to(self._path):
-            self._file.close()
-
-    def write_batch(self, batch: pa.RecordBatch) -> None:
-        """Write rows."""
-        with writing_to(self._path):
-            self._file.write_batch(batch)
-
-
-@contextmanager
-def writing_to(place: object) -> Iterator[None]:
-    """Turns what pyarrow raises while it writes into an error that names the place.
-
-    Raises:
-        OutputError: The disk is full, or the file cannot be written.
-    """
-    try:
-        yield
-    except ARROW_ERRORS as error:
-        problem = f"{place}: cannot be written: {error}"
-        raise OutputError(problem, "choose another --output") from error
 
 
 _NAME = "part.jsonl"

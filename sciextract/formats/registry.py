@@ -232,9 +232,6 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("brat", "brat standoff: a folder of .txt and .ann files",
         (".ann",), reader=".brat:read_brat", writer=".brat:BratWriter", empty_is_none=True,
         kind="folder", output="folder", options=("schema",)),
-    FormatSpec("hf", "Hugging Face datasets: a folder (save_to_disk), or hf://datasets/OWNER/NAME",
-        ("dataset_info.json", "dataset_dict.json"), reader=".hf_datasets:read_datasets", writer=".hf_datasets:DatasetsWriter",
-        kind="folder", output="folder", extra="datasets", holds=("*",), training=True),
     FormatSpec("parquet", "Parquet, one row a document",
         (".parquet",), reader=".parquet:read_parquet", writer=".parquet:ParquetWriter",
         binary=True, output="file", extra="formats", holds=("*",), training=True),
@@ -310,7 +307,7 @@ _UNREAD_LIST = FormatSpec("", "a list of records from the Cochrane Library or an
 # fmt: on
 
 
-_OTHER_NAMES = {"spacy": "docbin", "huggingface": "hf", "label-studio": "labelstudio"}
+_OTHER_NAMES = {"spacy": "docbin", "huggingface": "parquet", "label-studio": "labelstudio"}
 """What people call formats, and the ids."""
 
 

@@ -298,7 +298,6 @@ _DATABASE = b"SQLite format 3\0"
 _OWN_FOLDERS = (
     ("annotation.conf", "visual.conf", "*.ann", "*.txt", "sciextract.jsonl"),
     ("TypeSystem.xml", "*.xmi"),
-    ("dataset_info.json", "state.json", "*.arrow"),
     ("survey.md", "survey.html", "survey.bib", "trend.svg"),
     ("nodes.csv", "relationships.csv", "papers.csv", "mentions.csv"),
 )

@@ -57,7 +57,8 @@ def test_files_of_suggestions_and_their_format(command: Command, project: Path) 
 
 
 @pytest.mark.parametrize(
-    ("name", "id"), [("spacy", "docbin"), ("huggingface", "hf"), ("label-studio", "labelstudio")]
+    ("name", "id"),
+    [("spacy", "docbin"), ("huggingface", "parquet"), ("label-studio", "labelstudio")],
 )
 def test_common_names(name: str, id: str) -> None:
     assert get_format(name).id == get_format(name, "write").id == id

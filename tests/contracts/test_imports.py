@@ -26,7 +26,6 @@ NEVER = {
 }
 
 BESIDE_AN_EXTRA = (
-    "sciextract.formats.hf_datasets",
     "sciextract.interop",
     "sciextract.scale.ray",
 )
@@ -54,7 +53,7 @@ def loaded_by(modules: Iterable[str]) -> set[str]:
 
 
 def modules_of_the_core() -> list[str]:
-    """All but those that stand for an extra: datasets, spaCy and Ray."""
+    """All but those that stand for an extra: spaCy and Ray."""
     paths = sorted((ROOT / "sciextract").rglob("*.py"))
     names = [_module_name(path) for path in paths if path.name != "__main__.py"]
     return [each for each in names if not each.startswith(BESIDE_AN_EXTRA)]

@@ -82,29 +82,27 @@ def splits() -> dict[str, list[AnnotatedDocument]]:
 
 
 @pytest.mark.parametrize("objects", [True, False])
-def test_a_folder_of_datasets_with_the_columns_of_scierc(
+def test_a_layout_of_the_hub_with_the_columns_of_scierc(
     splits: dict[str, list[AnnotatedDocument]], schema: LabelSchema, tmp_path: Path, objects: bool
 ) -> None:
     parts = {
         name: datasets.Dataset.from_list(_rows(documents, objects))
         for name, documents in splits.items()
     }
-    datasets.DatasetDict(parts).save_to_disk(str(tmp_path / "saved"))
     for name in splits:
         (tmp_path / "hub" / "data").mkdir(parents=True, exist_ok=True)
         parts[name].to_parquet(str(tmp_path / "hub" / "data" / f"{name}-00000-of-00001.parquet"))
-        parts[name].save_to_disk(str(tmp_path / "single" / name))
-    for folder in ("saved", "hub", "single"):
-        for name in ("train", "validation"):
-            read = read_gold(tmp_path / folder, schema, Part(name))
-            assert _facts(read) == _facts(splits[name])
+    for name in ("train", "validation"):
+        read = read_gold(tmp_path / "hub", schema, Part(name))
+        assert _facts(read) == _facts(splits[name])
 
 
-def test_a_folder_of_datasets_with_our_own_columns(
+def test_a_folder_of_splits_with_our_own_columns(
     splits: dict[str, list[AnnotatedDocument]], schema: LabelSchema, tmp_path: Path
 ) -> None:
     for name, documents in splits.items():
-        writer = formats.open_writer("hf", tmp_path / name)
+        (tmp_path / name).mkdir()
+        writer = formats.open_writer("parquet", tmp_path / name / "0000.parquet")
         for document in documents:
             writer.write(document)
         writer.close()

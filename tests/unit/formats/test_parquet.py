@@ -1,4 +1,4 @@
-"""Parquet and Hugging Face folders: our rows, the rows of others, and files that are broken."""
+"""Parquet: our rows, the rows of others, and files that are broken."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.errors import FormatError, InputMissingError, OutputError
+from sciextract.errors import FormatError, OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
 from sciextract.formats.parquet import SCHEMA
@@ -31,7 +31,6 @@ datasets = pytest.importorskip("datasets")
 
 TEXT = "Tree kernels rank 😀 proteins. They work."
 COUNT = 2300
-DATA = "data-00000-of-00001.arrow"
 
 
 def annotated(key: str = "P1", text: str = TEXT) -> AnnotatedDocument:
@@ -66,21 +65,19 @@ def documents_in(path: Path | str, format_id: str | None = None) -> list[Annotat
     return found
 
 
-@pytest.mark.parametrize(("format_id", "name"), [("parquet", "made.parquet"), ("hf", "made")])
-def test_everything_comes_back(tmp_path: Path, format_id: str, name: str) -> None:
-    path = tmp_path / name
+def test_everything_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "made.parquet"
     empty = AnnotatedDocument(make_document("P2", ""))
-    assert written(format_id, path, annotated(), empty) == {}
+    assert written("parquet", path, annotated(), empty) == {}
     first, second = documents_in(path)
     assert first == annotated()
     assert first.document.fields == annotated().document.fields
     assert second == empty
 
 
-@pytest.mark.parametrize(("format_id", "name"), [("parquet", "made.parquet"), ("hf", "made")])
-def test_no_document_is_no_row(tmp_path: Path, format_id: str, name: str) -> None:
-    written(format_id, tmp_path / name)
-    assert documents_in(tmp_path / name) == []
+def test_no_document_is_no_row(tmp_path: Path) -> None:
+    written("parquet", tmp_path / "made.parquet")
+    assert documents_in(tmp_path / "made.parquet") == []
 
 
 def plain(count: int) -> list[AnnotatedDocument]:
@@ -101,18 +98,6 @@ def test_lone_surrogates_are_replaced_and_counted(tmp_path: Path) -> None:
     made = AnnotatedDocument(make_document("d", "a\ud800b"))
     assert written("parquet", path, made) == {"lone surrogate that UTF-8 cannot hold": 1}
     assert documents_in(path)[0].document.text == "a\ufffdb"
-
-
-def test_datasets_loads_our_folder(tmp_path: Path) -> None:
-    written("hf", tmp_path / "made", annotated(), *plain(1200))
-    loaded = datasets.load_from_disk(str(tmp_path / "made"))
-    assert len(loaded) == 1201
-    assert loaded[0]["text"] == TEXT
-    assert loaded[0]["entities"][0]["fragments"] == [[0, 4], [5, 12]]
-    assert loaded.column_names == SCHEMA.names
-    loaded.select([1200, 0]).save_to_disk(str(tmp_path / "again"))
-    assert [each.document.doc_key for each in documents_in(tmp_path / "again")] == ["P1199", "P1"]
-    assert documents_in(tmp_path / "again")[1] == annotated()
 
 
 def test_datasets_loads_our_parquet(tmp_path: Path) -> None:
@@ -144,44 +129,21 @@ def tagged(names: list[str] | None = None) -> Any:
     return datasets.Dataset.from_dict(rows, features=features)
 
 
-def test_class_labels_of_a_folder_and_of_parquet(tmp_path: Path) -> None:
-    tagged().save_to_disk(str(tmp_path / "folder"))
+def test_class_labels(tmp_path: Path) -> None:
     tagged().to_parquet(str(tmp_path / "made.parquet"))
-    for path in (tmp_path / "folder", tmp_path / "made.parquet"):
-        first, second = documents_in(path)
-        text = first.document.text
-        assert text == "Tree kernels rank proteins"
-        found = [(each.text_of(text), each.label) for each in first.annotations.entities]
-        assert found == [("Tree kernels", "Method"), ("proteins", "Task")]
-        assert (second.document.doc_key, second.annotations.entities) == ("1", ())
+    first, second = documents_in(tmp_path / "made.parquet")
+    text = first.document.text
+    assert text == "Tree kernels rank proteins"
+    found = [(entity.text_of(text), entity.label) for entity in first.annotations.entities]
+    assert found == [("Tree kernels", "Method"), ("proteins", "Task")]
+    assert (second.document.doc_key, second.annotations.entities) == ("1", ())
 
 
-def test_every_split_is_read_and_named(tmp_path: Path) -> None:
-    splits = datasets.DatasetDict(train=tagged(), test=tagged())
-    splits.save_to_disk(str(tmp_path / "both"))
-    found = documents_in(tmp_path / "both")
-    assert [each.document.fields["split"] for each in found] == ["train", "train", "test", "test"]
-    assert found[0].annotations.entities[0].source == "import:both/train"
-    assert len(documents_in(tmp_path)) == 4
-
-
-def test_a_data_set_of_the_hub_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder laid out like a repository of the hub stands for it."""
-    (tmp_path / "data").mkdir()
-    tagged().to_parquet(str(tmp_path / "data" / "train-00000-of-00001.parquet"))
-    tagged().to_parquet(str(tmp_path / "data" / "test-00000-of-00001.parquet"))
-    calls, load = [], datasets.load_dataset
-
-    def from_folder(name: str, config: str | None, **options: Any) -> Any:
-        calls.append((name, config, options.pop("revision")))
-        return load(str(tmp_path), **options)
-
-    monkeypatch.setattr(datasets, "load_dataset", from_folder)
-    found = documents_in("hf://datasets/ada/trees@v1#plain")
-    assert calls == [("ada/trees", "plain", "v1")]
-    assert [each.document.fields["split"] for each in found] == ["train", "train", "test", "test"]
-    assert [each.label for each in found[0].annotations.entities] == ["Method", "Task"]
-    assert found[0].annotations.entities[0].source.startswith("import:ada/trees")
+def test_a_saved_folder_says_how_to_make_a_file_of_it(tmp_path: Path) -> None:
+    tagged().save_to_disk(str(tmp_path / "saved"))
+    with pytest.raises(FormatError, match="save_to_disk") as caught:
+        documents_in(tmp_path)
+    assert "to_parquet" in caught.value.hint
 
 
 def table(path: Path, **columns: Any) -> Path:
@@ -328,78 +290,18 @@ def test_damaged_pages_are_an_error_too(tmp_path: Path) -> None:
         documents_in(path)
 
 
-@pytest.mark.parametrize(("format_id", "name"), [("parquet", "made.parquet"), ("hf", DATA)])
-def test_no_damaged_byte_is_more_than_an_error(tmp_path: Path, format_id: str, name: str) -> None:
-    source = tmp_path / ("made" if format_id == "hf" else name)
-    written(format_id, source, annotated())
-    file = source / name if format_id == "hf" else source
+def test_no_damaged_byte_is_more_than_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "made.parquet"
+    written("parquet", file, annotated())
     content = file.read_bytes()
     for position in range(0, len(content), 41):
         damaged = content[position] ^ 0xFF
         file.write_bytes(content[:position] + bytes([damaged]) + content[position + 1 :])
         with contextlib.suppress(FormatError):
-            documents_in(source, format_id)
-
-
-def broken_folder(tmp_path: Path, name: str, content: bytes | None) -> Path:
-    folder = tmp_path / "made"
-    tagged().save_to_disk(str(folder))
-    if content is None:
-        (folder / name).unlink()
-    else:
-        (folder / name).write_bytes(content)
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        (DATA, None, "cannot be read"),
-        (DATA, b"", "cannot be read"),
-        (DATA, b"junk" * 50, "cannot be read"),
-        ("state.json", b"{", "cannot be read"),
-        ("state.json", b"[]", "expected a JSON object"),
-        ("state.json", b'{"_indices_data_files": [1]}', "a selection of rows"),
-        ("dataset_info.json", b"\xff", "cannot be read"),
-        ("dataset_dict.json", b'{"splits": 7}', "splits: 7 found"),
-    ],
-)
-def test_broken_folders(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
-    with pytest.raises(FormatError, match=message):
-        documents_in(broken_folder(tmp_path, name, content), "hf")
-
-
-def test_a_folder_cannot_point_outside_itself(tmp_path: Path) -> None:
-    outside = tmp_path / "outside.arrow"
-    outside.write_bytes(b"")
-    state = {"_data_files": [{"filename": "../outside.arrow"}]}
-    folder = broken_folder(tmp_path, "state.json", json.dumps(state).encode())
-    with pytest.raises(FormatError, match=r"'\.\./outside\.arrow' found"):
-        documents_in(folder, "hf")
-
-
-def test_one_broken_split_does_not_hide_the_others(tmp_path: Path) -> None:
-    splits = datasets.DatasetDict(train=tagged(), test=tagged())
-    splits.save_to_disk(str(tmp_path / "both"))
-    (tmp_path / "both" / "train" / DATA).write_bytes(b"")
-    kinds = [type(item).__name__ for item in read([tmp_path / "both"])]
-    assert kinds == ["BadRecord", "AnnotatedDocument", "AnnotatedDocument"]
-
-
-def test_what_is_no_dataset(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="no dataset found"):
-        documents_in(tmp_path, "hf")
-    with pytest.raises(InputMissingError):
-        documents_in(tmp_path / "absent", "hf")
-    (tmp_path / "file").touch()
-    with pytest.raises(FormatError, match="expected a folder"):
-        documents_in(tmp_path / "file", "hf")
+            documents_in(file)
 
 
 def test_outputs_that_cannot_be_written(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(OutputError, match="not empty"):
-        open_writer("hf", tmp_path)
     with pytest.raises(OutputError, match="cannot be written"):
         open_writer("parquet", tmp_path / "absent" / "made.parquet")
     with pytest.raises(OutputError, match="not text"):

@@ -9,8 +9,6 @@ import pytest
 from sciextract.errors import InputMissingError, UsageError
 from sciextract.formats.inputs import Part, part_of, paths_of, splits_of
 
-datasets = pytest.importorskip("datasets")
-
 
 def _touch(folder: Path, *names: str) -> Path:
     for name in names:
@@ -76,14 +74,6 @@ def test_standoff_files_belong_together_whatever_they_are_called(tmp_path: Path)
     assert splits_of(folder) == {} and paths_of(folder, Part.TRAIN) == [folder]
     split = _touch(tmp_path / "split", "train/a.txt", "train/a.ann", "dev/b.txt", "dev/b.ann")
     assert paths_of(split, Part.DEV) == [split / "dev"]
-
-
-def test_folders_that_datasets_writes(tmp_path: Path) -> None:
-    rows = datasets.Dataset.from_dict({"text": ["Otters swim."]})
-    rows.save_to_disk(str(tmp_path / "one"))
-    assert splits_of(tmp_path / "one") == {}
-    datasets.DatasetDict(train=rows, validation=rows).save_to_disk(str(tmp_path / "both"))
-    assert _names(tmp_path / "both") == {"train": ["train"], "validation": ["validation"]}
 
 
 def test_a_file_or_a_folder_without_splits_is_whatever_is_wanted(tmp_path: Path) -> None:
