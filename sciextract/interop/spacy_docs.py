@@ -1,4 +1,4 @@
-"""Annotated documents as spaCy Docs and back, and as displaCy HTML.
+"""Annotated documents as spaCy Docs and back.
 
 >>> import spacy
 >>> from sciextract.interop.spacy_docs import from_doc, to_doc
@@ -14,11 +14,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, Span, State, stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.schema import LabelSchema
 from sciextract.errors import MissingExtraError
 from sciextract.formats.layers import token_layers
 from sciextract.interop.spacy_layers import (
@@ -34,73 +32,17 @@ from sciextract.interop.spacy_layers import (
     stored_span_key,
     visible_keys,
 )
-from sciextract.text.characters import visible
 
 try:
-    from spacy import displacy
     from spacy.tokens import Doc
-    from spacy.util import escape_html
     from spacy.vocab import Vocab
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy bridge", "spacy") from error
 
-__all__ = ["SOURCE", "from_doc", "register_extensions", "render_html", "to_doc"]
+__all__ = ["SOURCE", "from_doc", "register_extensions", "to_doc"]
 
 SOURCE = "import:spacy"
 """The source of spans that something else put on a Doc."""
-
-MENTION = "mention"
-"""Shown for entities without a type."""
-
-
-def render_html(
-    annotated: AnnotatedDocument, *, schema: LabelSchema | None = None, page: bool = True
-) -> str:
-    """The entities of a document in HTML, nested ones too, one block a sentence.
-
-    Control characters between tokens are left out, those inside become visible symbols. displaCy escapes
-    the text but puts labels into the markup as they are, so they are escaped here.
-
-    Args:
-        annotated: The document; rejected entities are not shown.
-        schema: Where the colours come from; displaCy's grey when ``None``.
-        page: Whether to give a whole page, not only what goes into one.
-    """
-    table = token_layers(annotated).table
-    words = [visible(word) for word in table.slices(annotated.document.text)]
-    blocks: list[dict[str, Any]] = [
-        {
-            "text": "",
-            "tokens": words[sentence.token_start : sentence.token_end],
-            "spans": [],
-            "settings": {"lang": "en"},
-        }
-        for sentence in table.sentences
-    ]
-    for entity in annotated.annotations.entities:
-        tokens = table.covering(entity.span) if entity.state is not State.REJECTED else None
-        if tokens is None:
-            continue
-        # An entity across sentences is shown in each of them, with its part.
-        first, last = tokens.token_start, tokens.token_end - 1
-        for number in range(table.sentence_of(first), table.sentence_of(last) + 1):
-            sentence = table.sentences[number]
-            part = {
-                "start_token": max(first, sentence.token_start) - sentence.token_start,
-                "end_token": min(last + 1, sentence.token_end) - sentence.token_start,
-                "label": _safe(entity.label or MENTION),
-            }
-            blocks[number]["spans"].append(part)
-    colours = {_safe(each.label): each.colour for each in schema.entities} if schema else {}
-    markup: str = displacy.render(
-        blocks, style="span", page=page, jupyter=False, manual=True, options={"colors": colours}
-    )
-    return markup
-
-
-def _safe(label: str) -> str:
-    escaped: str = escape_html(visible(label))
-    return escaped.replace("'", "&#39;")
 
 
 def to_doc(
