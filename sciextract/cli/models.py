@@ -209,7 +209,7 @@ def compare(
 @models.command()
 def export(
     name: _Model,
-    file: str = argument("FILE", "The file to write: .tar or .zip."),
+    file: str = argument("FILE", "The file to write, a .zip."),
     force: bool = flag("Replace an existing file.", "--force"),
     with_base: bool = flag(
         "Include the model that it was learned on, for machines without it.", "--with-base"
@@ -220,7 +220,7 @@ def export(
 
     Examples:
 
-        sciextract models export parsing parsing.tar
+        sciextract models export parsing parsing.zip
 
         sciextract models export parsing-1a2b3c4d parsing.zip --force
     """
@@ -234,7 +234,7 @@ def export(
 
 @models.command("import")
 def import_(
-    file: str = argument("FILE|DIR", "A .tar or .zip of a model, or its folder."),
+    file: str = argument("FILE|DIR", "A .zip of a model, or its folder."),
     name: str | None = option("NAME", "Name to register it under (default: its own)."),
     as_json: JsonOption = False,
 ) -> None:
@@ -244,7 +244,7 @@ def import_(
 
     Examples:
 
-        sciextract models import parsing.tar
+        sciextract models import parsing.zip
 
         sciextract models import my-model --name parsing
     """

@@ -166,7 +166,7 @@ def test_it_travels_as_a_small_file_or_with_its_base(
     learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
-    for file, more, least, most in (("a.tar", [], 0, 4e6), ("b.tar", ["--with-base"], 2e7, 6e7)):
+    for file, more, least, most in (("a.zip", [], 0, 4e6), ("b.zip", ["--with-base"], 2e7, 6e7)):
         result = CliRunner().invoke(
             make_app(), ["models", "export", str(learned), str(tmp_path / file), *more]
         )
@@ -174,7 +174,7 @@ def test_it_travels_as_a_small_file_or_with_its_base(
         assert least < (tmp_path / file).stat().st_size < most
     assert (
         CliRunner()
-        .invoke(make_app(), ["models", "import", str(tmp_path / "b.tar"), "--name", "metals"])
+        .invoke(make_app(), ["models", "import", str(tmp_path / "b.zip"), "--name", "metals"])
         .exit_code
         == 0
     )

@@ -1,6 +1,6 @@
 """The models that there are: those in the package, and the user's own in one folder each; and models as one file to hand on.
 
-Such a file is a ``.tar`` or ``.zip`` of a model folder, verified by its manifest.
+Such a file is a ``.zip`` of a model folder, verified by its manifest.
 """
 
 from __future__ import annotations
@@ -282,7 +282,6 @@ def _lies_in(folder: Path, place: Path) -> bool:
     return folder.resolve().parent == place.resolve()
 
 
-SUFFIXES = (".tar", ".zip")
 _ELSEWHERE = "choose another file"
 
 
@@ -291,7 +290,7 @@ def export(word: str, target: Path, *, force: bool = False, with_base: bool = Fa
 
     Args:
         word: ``NAME``, ``NAME-hash8``, a folder or a hub id.
-        target: A file whose name ends in ``.tar`` or ``.zip``.
+        target: A file whose name ends in ``.zip``.
         force: Whether a file that is there already may be replaced.
         with_base: Whether the base of an adapter goes with it.
 
@@ -301,10 +300,8 @@ def export(word: str, target: Path, *, force: bool = False, with_base: bool = Fa
         UsageError: The file is called otherwise.
         OutputError: It cannot be written, or is there already.
     """
-    if target.suffix not in SUFFIXES:
-        problem = f"{target} ends in neither {' nor '.join(SUFFIXES)}"
-        raise UsageError(problem, f"for example {target.with_suffix('.tar')}")
-    import tarfile
+    if target.suffix != ".zip":
+        raise UsageError(f"{target} does not end in .zip", f"name it {target}.zip")
     import zipfile
 
     model = find_model(word)
@@ -314,25 +311,15 @@ def export(word: str, target: Path, *, force: bool = False, with_base: bool = Fa
     with (
         explain_write_errors(target, _ELSEWHERE, kept=NOTHING_CHANGED),
         whole_output(target) as partial,
+        zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive,
     ):
-        if target.suffix == ".zip":
-            with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zipped:
-                for name, file in files:
-                    entry = zipfile.ZipInfo(f"{model.id}/{name}")
-                    entry.compress_type = zipfile.ZIP_DEFLATED
-                    entry.external_attr = 0o100644 << 16
-                    entry.file_size = file.stat().st_size
-                    content = file.open("rb")
-                    with content, zipped.open(entry, "w") as packed:
-                        shutil.copyfileobj(content, packed, 1 << 20)
-        else:
-            with tarfile.open(partial, "w", format=tarfile.PAX_FORMAT) as archive:
-                for name, file in files:
-                    member = tarfile.TarInfo(f"{model.id}/{name}")
-                    member.size = file.stat().st_size
-                    member.mode = 0o644
-                    with file.open("rb") as content:
-                        archive.addfile(member, content)
+        for name, file in files:
+            entry = zipfile.ZipInfo(f"{model.id}/{name}")
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o100644 << 16
+            entry.file_size = file.stat().st_size
+            with file.open("rb") as content, archive.open(entry, "w") as packed:
+                shutil.copyfileobj(content, packed, 1 << 20)
     return model
 
 
@@ -342,7 +329,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
     Nothing is registered unless every file has the hash of the manifest.
 
     Args:
-        path: A ``.tar``, a ``.zip``, or a model folder.
+        path: A ``.zip`` or a model folder.
         name: What to call it; its own name when ``None``.
 
     Raises:
@@ -365,7 +352,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
         raise InputMissingError(f"{path}: no such file or folder")
     from sciextract.formats.archive import open_archive
 
-    with open_archive(str(path), tar=True) as folder:
+    with open_archive(str(path)) as folder:
         # At the top of the archive, or in the only folder below: people pack either way.
         found = [
             each for each in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if each.is_file()
