@@ -169,7 +169,7 @@ def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:
     name = plain_name(queue.name)
     for count in itertools.count(1):
         there = read_queue(project, name)
-        if there is not None and there.numbers == queue.numbers:
+        if there is not None and present(project.connection, there.numbers) == queue.numbers:
             return ""
         # Other processes may save a queue of that name meanwhile, so it is tried, not asked.
         with suppress(ActionRefusedError):  # there is one of that name

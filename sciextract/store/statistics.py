@@ -27,10 +27,10 @@ _ITEMS = """SELECT score, state, source_id FROM entity
     UNION ALL SELECT score, state, source_id FROM relation
     UNION ALL SELECT score, state, source_id FROM link"""
 DECIDED = " UNION ALL ".join(
-    f"SELECT document_id, event_id, state FROM {table} WHERE state IN ('accepted', 'edited', 'added', 'rejected')"
-    for table in ("entity", "relation", "link")
-)
-"""In SQL: all items that a person decided."""
+    f"SELECT document_id, event_id, state, {type} AS type FROM {table} WHERE state IN ('accepted', 'edited', 'added', 'rejected')"
+    for table, type in (("entity", "'entities:' || label"), ("relation", "'relations:' || label"), ("link", "'coreference'"))
+)  # fmt: skip
+"""In SQL: all items that a person decided, with their type as what was looked for is called."""
 _ADDED = """
     SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
     UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label

@@ -221,7 +221,7 @@ def in_order(look: Callable[[], list[Dispute]], single: Layer | None) -> Iterato
 
 
 def waiting(
-    project: Project, doc: DocumentState, source_id: int, decided: Collection[str]
+    project: Project, doc: DocumentState, source_id: int, decided: frozenset[str]
 ) -> list[Dispute]:
     """What is undecided between a document as it is, or would be, and a source's annotations of it."""
     both = compare_with_source(project, doc, source_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain, combinations
@@ -141,21 +142,24 @@ class _Side:
             found[sha] = number, covered | ({Layer.COREFERENCE.value} if with_clusters else set())
         self.covered = {sha: known for sha, known in found.items() if known[1]}
         decided = connection.execute(
-            f"""SELECT d.sha256, group_concat(DISTINCT e.author_id), min(e.kind = '{MERGED}') FROM ({DECIDED}) i
-            JOIN event e ON e.id = i.event_id JOIN document d ON d.id = i.document_id GROUP BY d.id"""
+            f"""SELECT DISTINCT d.sha256, i.type, e.author_id, e.kind = '{MERGED}' FROM ({DECIDED}) i
+            JOIN event e ON e.id = i.event_id JOIN document d ON d.id = i.document_id"""
         )
-        self._authors = {
-            sha: ({names[int(author)] for author in ids.split(",")}, merged)
-            for sha, ids, merged in decided
-        }
+        self._authors: dict[str, set[tuple[str, str, int]]] = defaultdict(set)
+        for sha, label, author, merged in decided:
+            [label] = rename_covered([label], *self._names)
+            self._authors[sha].add((label, names[author], merged))
 
     def is_copy(self, other: _Side, sha: str) -> bool:
-        """Whether all that one side has of a text is the other's work, which came by merging."""
-        nobody: tuple[set[str], int] = set(), 0
-        (mine, merged), (theirs, merged_there) = (
-            side._authors.get(sha, nobody) for side in (self, other)
+        """Whether all that one side has of the types of a text that both looked for is the other's work, which came by merging."""
+        both = self.covered[sha][1] & other.covered[sha][1]
+        mine, theirs = (
+            {(author, merged) for label, author, merged in side._authors[sha] if label in both}
+            for side in (self, other)
         )
-        return bool(merged or merged_there) and not mine.isdisjoint(theirs)
+        if not {author for author, _ in mine} & {author for author, _ in theirs}:
+            return False
+        return any(all(merged for _, merged in found) for found in (mine, theirs))
 
     def document(self, sha: str, covered: frozenset[str]) -> AnnotatedDocument:
         """The current view of a text, in some types."""

@@ -12,7 +12,7 @@ from typing import Any
 from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ActionRefusedError
-from sciextract.metrics.differences import AnnotatedItem, Difference, differences
+from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind, differences
 from sciextract.snapshot.documents import mention_states
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions.editing import Edit
@@ -30,6 +30,7 @@ class Dispute:
         number: The document's number.
         source: The other source.
         key: What identifies the difference, the same in every listing.
+        opposite: The key that it would have with both sides exchanged.
         difference: Both sides; the first one is what holds in the project.
         cluster_mentions: For a link of the other side the fragments of all mentions in its cluster.
     """
@@ -37,6 +38,7 @@ class Dispute:
     number: int
     source: str
     key: str
+    opposite: str
     difference: Difference
     cluster_mentions: tuple[tuple[Span, ...], ...] = ()
 
@@ -84,9 +86,16 @@ class DocumentComparison:
     theirs: AnnotatedDocument
     disputes: tuple[Dispute, ...]
 
-    def waiting(self, decided: Collection[str]) -> list[Dispute]:
-        """The differences that are not among the decided ones."""
-        return [each for each in self.disputes if each.key not in decided]
+    def waiting(self, decided: frozenset[str]) -> list[Dispute]:
+        """The differences that are not among the decided ones.
+
+        Where one side was preferred to the other, nobody is asked again for a source that has the other one.
+        """
+        return [each for each in self.disputes if decided.isdisjoint((each.key, each.opposite))]
+
+
+_ONLY = (DifferenceKind.ONLY_FIRST, DifferenceKind.ONLY_SECOND)
+_EXCHANGED = dict(zip(_ONLY, reversed(_ONLY), strict=True))
 
 
 def compare_with_source(
@@ -132,14 +141,16 @@ def compare_with(
     for one in differing:
         # Decided keys lie in the logs of projects: every part of them keeps its spelling.
         sides = [_plain(side, ids=False) for side in (one.first, one.second)]
-        text = json.dumps([sha, one.layer.item, one.kind, sides], sort_keys=True)
-        key = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+        keys = []
+        for kind, both in ((one.kind, sides), (_EXCHANGED.get(one.kind, one.kind), sides[::-1])):
+            text = json.dumps([sha, one.layer.item, kind, both], sort_keys=True)
+            keys.append(hashlib.blake2b(text.encode(), digest_size=6).hexdigest())
         cluster: tuple[tuple[Span, ...], ...] = ()
         if one.layer is Layer.COREFERENCE and one.second is not None:
             clusters, wanted = theirs.annotations.clusters, one.second.id
             mentions = next(each.mentions for each in clusters if each.id == wanted)
             cluster = tuple(theirs.annotations.entity(each).fragments for each in mentions)
-        listed[key] = Dispute(number, source, key, one, cluster)
+        listed[keys[0]] = Dispute(number, source, keys[0], keys[1], one, cluster)
     return DocumentComparison(source, mine, theirs, tuple(listed.values()))
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.annotations import Span
+from sciextract.documents.annotations import Layer, Span
 from sciextract.errors import ExitCode
 from sciextract.store import Completeness, EntityRef, RelationRef, open_project
-from sciextract.store.label_changes import rename_type
+from sciextract.store.label_changes import add_type, rename_type
 from sciextract.store.queries import queue_lengths, read_queue
 from tests.cli.conftest import Command
 from tests.cli.projects import (
@@ -238,6 +238,60 @@ def test_divide(command: Command, project: Path, ben: Path, work: Path) -> None:
     parts = [queues["cleo", "shared"], queues["cleo", "cleo"], queues["dan", "dan"]]
     assert sorted(number for part in parts for number in part) == [*range(4, 13)]
     assert project.read_bytes() == before
+
+
+@pytest.fixture
+def divided(command: Command, work: Path) -> Path:
+    """A project with nets in six abstracts, Methods to anna and Tasks to ben, of which both had three and own the others."""
+    owned = work / "all.sciextract"
+    texts = [{"id": f"n{number}", "text": f"Nets of size {number} learn."} for number in range(6)]
+    command("init", owned)
+    command("import", write_lines(work / "texts.jsonl", *texts), "--project", owned)
+    command("divide", owned, "anna", "ben", "--overlap", "50%")
+    for name, label in (("anna", "Method"), ("ben", "Task")):
+        with open_project(work / f"{name}.sciextract", name) as opened:
+            for queue in (read_queue(opened, name), read_queue(opened, "shared")):
+                for number in queue.numbers if queue else ():
+                    opened.actions.add_entity(number, span("Nets", "Nets"), label)
+                    opened.actions.mark_done(number, [Layer.ENTITIES])
+        command("merge", f"{name}.sciextract", "--project", owned)
+    return owned
+
+
+def test_a_side_that_was_not_taken_is_not_asked_about_again(
+    command: Command, divided: Path
+) -> None:
+    command("adjudicate", "--take", "theirs", "--project", divided)
+    before = view(divided)
+    assert command("adjudicate", "--project", divided).out == ""
+    command("merge", "anna.sciextract", "--project", divided)
+    command("adjudicate", "--take", "theirs", "--project", divided)
+    assert view(divided) == before
+    assert command("search", "--disagreement", "--project", divided).out == ""
+
+
+def test_a_type_that_comes_after_a_merge_makes_nobody_agree_with_themselves(
+    command: Command, divided: Path
+) -> None:
+    with open_project(divided, "anna") as opened:
+        add_type(opened, "entity", "Size")
+        for number in opened.numbers():
+            opened.actions.add_entity(number, span("Nets of size", "size"), "Size")
+            opened.actions.mark_done(number, [Layer.ENTITIES])
+    found = json.loads(command("agree", divided, "ben.sciextract", "--json").out)
+    assert (found["documents"], found["spans"]["exact"]["f1"]) == (3, 0.0)
+
+
+def test_a_queue_follows_a_corrected_text(command: Command, divided: Path, work: Path) -> None:
+    queues = command("queue", "list", "--project", divided).out
+    shown = command("queue", "show", "shared", "--project", divided).out
+    [key, *_] = [word for word in shown.split() if word.startswith("n")]
+    corrected = {"id": key, "text": f"Large nets of size {key[1:]} learn."}
+    command("import", write_lines(work / "new.jsonl", corrected), "--update", "--project", divided)
+    again = command("queue", "show", "shared", "--project", divided).out
+    assert "Large" in again and len(again.splitlines()) == len(shown.splitlines()) == 3
+    command("merge", "ben.sciextract", "--project", divided)
+    assert command("queue", "list", "--project", divided).out == queues
 
 
 def test_agree_after_a_rename(command: Command, project: Path, ben: Path) -> None:

@@ -12,6 +12,7 @@ from sciextract.store.coverage import find_missing
 from sciextract.store.queries import (
     SavedQueue,
     plain_name,
+    present,
     queue_lengths,
     read_queue,
     remove_queue,
@@ -211,7 +212,8 @@ def abstracts_of(project: Project, name: str) -> list[QueuedAbstract]:
     queue = read_queue(project, plain_name(name))
     if queue is None:
         raise _unknown(project, name)
-    rows = project.connection.execute(_ROWS, (json.dumps(queue.numbers),)).fetchall()
+    numbers = present(project.connection, queue.numbers)
+    rows = project.connection.execute(_ROWS, (json.dumps(numbers),)).fetchall()
     return [
         QueuedAbstract(number, from_sql(key), from_sql(title), undecided, bool(done))
         for number, key, title, undecided, done in rows
