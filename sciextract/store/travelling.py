@@ -60,14 +60,14 @@ def state_of(project: Project, number: int, states: Collection[State]) -> Projec
 
 
 def former_names(schema: LabelSchema) -> dict[str, tuple[str, ...]]:
-    """The former names of types, by ``LAYER:LABEL``; types without any are left out."""
-    both = ((Layer.ENTITIES, schema.entities), (Layer.RELATIONS, schema.relations))
-    return {
-        covered_name(layer, each.label): each.formerly
-        for layer, types in both
-        for each in types
-        if each.formerly
-    }
+    """The former names of types that no type has now, by ``LAYER:LABEL``."""
+    found: dict[str, tuple[str, ...]] = {}
+    both = ((Layer.ENTITIES, schema.entity_names), (Layer.RELATIONS, schema.relation_names))
+    for layer, names in both:
+        for former, label in names.items():
+            name = covered_name(layer, label)
+            found[name] = (*found.get(name, ()), former)
+    return found
 
 
 def with_former_names(schema: LabelSchema, former: Mapping[str, tuple[str, ...]]) -> LabelSchema:

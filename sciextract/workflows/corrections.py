@@ -72,7 +72,7 @@ class Corrections:
         differing = any(
             (one.difference.first and one.difference.second) or one.difference.layer in looked
             for one in self._compare(doc, said)
-            if not _was_rejected(doc, one)
+            if not _was_rejected(doc, one) and not _is_late(doc, one)
         )
         if differing or self.everything:
             self.said[doc.number] = said
@@ -175,6 +175,17 @@ def _was_rejected(doc: DocumentState, one: Dispute) -> bool:
             for row in doc.on_fragments(there.fragments[0])
         )
     )
+
+
+def _is_late(doc: DocumentState, one: Dispute) -> bool:
+    """Whether the file adds what nobody has looked for here, of a type that came after the layer was finished."""
+    there, layer = one.difference.second, one.difference.layer
+    if one.difference.first or there is None or doc.progress is None or not there.label:
+        return False
+    decided = {getattr(row, "label", "") for row in doc.items_of(layer) if row.state in BY_PERSONS}
+    covered = {*doc.progress.covered, *(covered_name(layer, label) for label in decided)}
+    is_done = getattr(doc.progress, layer) is Completeness.DONE
+    return is_done and covered_name(layer, there.label) not in covered
 
 
 def _written_and_read(

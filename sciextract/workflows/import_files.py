@@ -399,9 +399,18 @@ class _Job:
                 yield item
 
     def _with_current_names(self, document: AnnotatedDocument) -> AnnotatedDocument:
-        """The document with the names that types have now where a file has former ones."""
-        schema = self.project.schema
-        return document.renamed(schema.entity_names, schema.relation_names)
+        """The document with the names that types have here, where they were renamed here or in the project of the file."""
+        schema, state = self.project.schema, document.project_state
+        entities, relations = schema.entity_names, schema.relation_names
+        for name, former in state.formerly.items() if state else ():
+            layer, _, label = name.partition(":")
+            known, names = schema.entity_labels, entities
+            if layer == Layer.RELATIONS:
+                known, names = schema.relation_labels, relations
+            here = {*former}.intersection(known)
+            if label not in known and len(here) == 1:
+                names[label] = here.pop()
+        return document.renamed(entities, relations)
 
     def _take_former_names(self, batch: Iterable[AnnotatedDocument]) -> None:
         """Names that types had in the project of the file, into one without abstracts: models that predict them fit."""

@@ -13,10 +13,12 @@ import pytest
 from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
 from sciextract.store import open_project
+from sciextract.store.label_changes import add_type
 from tests.cli.conftest import Command
 from tests.cli.projects import write_lines
 
 TEXT = "Shallow nets parse rivers. Deep nets use graphs. We compare both of them over the lakes."
+LINK = {"id": "1", "head": "Shallownets", "tail": "rivers", "label": "USED-FOR", "state": "accepted"}  # fmt: skip
 SPANS = {"Shallow nets": "Method", "rivers": "Task", "graphs": "Material"}
 
 
@@ -30,14 +32,13 @@ def mention(surface: str, label: str) -> dict[str, Any]:
 def path(command: Command, work: Path) -> Path:
     """A finished abstract with three mentions and a relation, and one that nobody has touched."""
     command("init", "p.sciextract")
-    link = {"id": "1", "head": "Shallownets", "tail": "rivers", "label": "USED-FOR", "state": "accepted"}  # fmt: skip
     entities = [mention(*each) for each in SPANS.items()]
     done = {
         "schema_version": 1,
         "doc_key": "a",
         "text": TEXT,
         "entities": entities,
-        "links": [link],
+        "links": [LINK],
     }
     write_lines(work / "in.jsonl", done, {"id": "b", "text": "Bees dance in the evening."})
     command("import", "in.jsonl", "--done", "all")
@@ -181,6 +182,22 @@ def test_one_place_never_gets_two_labels_in_silence(command: Command, work: Path
     assert command("import", "more.jsonl").code == ExitCode.DONE
     command("import", "two.jsonl", "--as", "ben", "--apply")
     assert items(work / "p.sciextract") == {("rivers", "Task"), ("graphs", "Material")}
+
+
+def test_what_nobody_has_looked_for_is_added(command: Command, path: Path, work: Path) -> None:
+    """A file has a type that came after the abstract was finished: what it adds contradicts nobody."""
+    with open_project(path) as opened:
+        add_type(opened, "entity", "Water")
+    first = {"schema_version": 1, "doc_key": "a", "text": TEXT, "links": [LINK]}
+    late = [imported(*each) for each in (*SPANS.items(), ("lakes", "Water"))]
+    write_lines(work / "late.jsonl", {**first, "entities": late})
+    assert command("import", "late.jsonl").code == ExitCode.DONE
+    assert ("lakes", "Water") in items(path)
+    write_lines(
+        work / "more.jsonl", {**first, "entities": [*late, imported("Deep nets", "Method")]}
+    )
+    assert command("import", "more.jsonl").code == ExitCode.PARTIAL
+    assert ("Deep nets", "Method") not in items(path)
 
 
 def imported(surface: str, label: str) -> dict[str, Any]:

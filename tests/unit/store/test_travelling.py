@@ -80,6 +80,18 @@ def test_everything_that_holds_is_there_again(here: Project, tmp_path: Path) -> 
         assert there.numbers() == []
 
 
+def test_a_type_that_was_renamed_there_keeps_its_name_here(here: Project, tmp_path: Path) -> None:
+    records = _export(here, tmp_path / "x.jsonl")
+    (tmp_path / "old").mkdir()
+    with new_project(tmp_path / "old") as old:
+        assert "Aim" not in old.schema.entity_labels
+        _imported(tmp_path / "y.jsonl", records, old)
+        labels = {
+            row.label for number in old.numbers() for row in old.document_state(number).entities
+        }
+        assert "Task" in labels and labels <= {*old.schema.entity_labels}
+
+
 def test_what_is_worked_on_here_stays_and_is_counted(here: Project, tmp_path: Path) -> None:
     records = _export(here, tmp_path / "x.jsonl")
     assert _imported(tmp_path / "x.jsonl", records, here).counts.kept == 0, "it is the same"
