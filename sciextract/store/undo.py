@@ -122,7 +122,6 @@ def _apply_backwards(
     items = 0
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
         latest = project.document_state(number)
-        first.setdefault(number, latest)
         reverse = [each.reverse for each in reversed(changes)]
         # Suggestions are taken back although some were decided: those stay.
         if event.is_suggestions:
@@ -130,6 +129,9 @@ def _apply_backwards(
         if len(reverse) > 1:  # else the event is about the layer itself
             lenient = (_without_begun_layers(event, latest, each) for each in reverse)
             reverse = [each for each in lenient if each is not None]
+        if not reverse:
+            continue
+        first.setdefault(number, latest)
         for change in reverse:
             current = current_values(connection, number, change.table, change.key)
             if not fits(change, current):

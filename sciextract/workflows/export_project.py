@@ -152,10 +152,7 @@ class ExportJob:
         spec = get_format(self.format, "write")
         count = len(project.numbers()) if self._only_finished(spec) else 0
         if count and next(finished_numbers(project), None) is None:
-            raise UsageError(
-                f"{spec.id} is a training format, and none of the {count:,} abstracts is finished",
-                "mark abstracts as done: D in sciextract tui; or --all writes unfinished abstracts, too",
-            )
+            raise none_finished(project, f"{spec.id} is a training format")
         return write_whole(
             self.output, self.strict, lambda place: self._write(spec, place, project)
         )
@@ -273,6 +270,16 @@ def uncovered_numbers(project: Project) -> list[int]:
     """Abstracts with a done layer in which nobody has looked for some type of the schema."""
     missing = find_missing(project.connection, project.schema)
     return sorted({number for numbers in missing.values() for number in numbers})
+
+
+def none_finished(project: Project, words: str) -> UsageError:
+    """The error where finished abstracts are asked for, and why there are none."""
+    words += f", and none of the {len(project.numbers()):,} abstracts is finished"
+    hint = "mark abstracts as done: D in sciextract tui"
+    if missing := len(uncovered_numbers(project)):
+        words += f" in all types ({missing:,} before a type came)"
+        hint = "sciextract status names the type, sciextract queue make --missing TYPE queues them"
+    return UsageError(words, f"{hint}; or --all writes unfinished abstracts, too")
 
 
 def _current(

@@ -98,6 +98,16 @@ def test_undo_takes_back_what_is_still_suggested_and_no_decision(
     assert {text for text, _, _ in entities(project)} >= {"C++", "Theories"}
 
 
+def test_undo_counts_only_what_it_takes_back(command: Command, work: Path, project: Path) -> None:
+    (work / "terms.csv").write_text(TERMS, "utf-8")
+    command("suggest", "--terms", "terms.csv", "--author", "ann")
+    (work / "keys.txt").write_text("a\n", "utf-8")
+    command("done", "--keys", "keys.txt", "--undecided", "accept", "--author", "ben")
+    before = entities(project)
+    undone = json.loads(command("undo", "--author", "ann", "--json").out)
+    assert (undone["documents"], entities(project)) == (0, before)
+
+
 def test_suggestions_are_taken_back_after_an_adapter_has_replaced_some(
     command: Command, project: Path, fake: RuleExtractor
 ) -> None:

@@ -22,7 +22,7 @@ from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.project_settings import ReleaseTerms
 from sciextract.store.sqlite import first_value
 from sciextract.workflows.agreement import agree_when_merged
-from sciextract.workflows.export_project import ExportReport, finished_numbers
+from sciextract.workflows.export_project import ExportReport, finished_numbers, none_finished
 from sciextract.workflows.output import CHECKSUMS, check_target, write_whole
 from sciextract.workflows.release.contents import Contents, release_record
 from sciextract.workflows.release.figures import Figures
@@ -70,10 +70,7 @@ class ReleaseJob:
         check_target(self.folder, force=self.force, kept=[project.path, folder_of(project.path)])
         numbers = project.numbers() if self.everything else [*finished_numbers(project)]
         if not numbers:
-            raise UsageError(
-                f"none of the {len(project.numbers()):,} abstracts is finished, so that there is nothing to release",
-                "mark abstracts as done: D in sciextract tui; or --all releases unfinished abstracts, too",
-            )
+            raise none_finished(project, "a release holds finished abstracts")
         return write_whole(
             str(self.folder.absolute()),
             self.strict,
