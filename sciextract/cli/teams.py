@@ -153,8 +153,9 @@ def adjudicate(
     source: str | None = option(
         "S", "Compare the project with this source (default: all merged projects)."
     ),
-    take: Literal["mine", "theirs"] | None = typer.Option(
-        None, help="Resolve the difference of --key, or all that are listed, in favour of one side."
+    take: Literal["mine", "theirs", "majority"] | None = typer.Option(
+        None,
+        help="Resolve the difference of --key, or all that are listed, in favour of one side, or of the side of most annotators where there is one.",
     ),
     key: list[str] | None = option("K", "Only this difference; repeatable."),
     author: AuthorOption = None,
@@ -162,11 +163,15 @@ def adjudicate(
 ) -> None:
     """List the differences between sources, and resolve them.
 
+    Where three annotators or more have finished the types of a difference, the list shows what most of them say.
+
     Examples:
 
         sciextract adjudicate --project parsing.sciextract
 
         sciextract adjudicate --key 1f0c2a9b77d4 --take theirs
+
+        sciextract adjudicate --take majority
     """
     from sciextract.errors import ExitCode, UsageError
     from sciextract.workflows.adjudicate import AdjudicationResult, decide_all, disputes
@@ -179,8 +184,11 @@ def adjudicate(
                 "sciextract adjudicate lists them",
             )
         done = AdjudicationResult()
+        left = len(differences)
         if take is not None:
-            done = decide_all(opened, differences, take, only_these=bool(key))
+            only_these = bool(key or (source and take == "majority"))
+            done = decide_all(opened, differences, take, only_these=only_these)
+            left = sum(not key or each.key in key for each in disputes(opened, source))
         else:
             for each in differences:
                 words = each.in_words(opened.document_state(each.number).text)
@@ -190,8 +198,10 @@ def adjudicate(
     words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"
+        words += f"; {left:,} left" if take == "majority" and left else ""
         words += "".join(f"; {key} is not decided: {why}" for key, why in done.refused.items())
-    summary = {"differences": len(differences), "decided": done.decided, "refused": done.refused}
+    counts = {"differences": len(differences), "decided": done.decided, "left": left}
+    summary = {**counts, "refused": done.refused}
     report(summary, words, as_json, aside=take is None)
     if done.refused:
         raise typer.Exit(ExitCode.PARTIAL if done.decided else ExitCode.FAILED)

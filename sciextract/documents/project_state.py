@@ -14,7 +14,7 @@ ItemKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Decisions:
+class DecidedItems:
     """What one person decided in an abstract at one time.
 
     Attributes:
@@ -48,7 +48,7 @@ class ProjectState:
     covered: tuple[str, ...] = ()
     flagged: bool = False
     note: str = ""
-    decisions: tuple[Decisions, ...] = ()
+    decisions: tuple[DecidedItems, ...] = ()
     originals: tuple[tuple[ItemKey, dict[str, Any]], ...] = ()
     formerly: dict[str, tuple[str, ...]] = field(default_factory=dict)
 

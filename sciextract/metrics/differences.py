@@ -203,6 +203,11 @@ class Difference:
     first: AnnotatedItem | None
     second: AnnotatedItem | None
 
+    @property
+    def items(self) -> list[AnnotatedItem]:
+        """What there is of both."""
+        return [item for item in (self.first, self.second) if item is not None]
+
 
 #: What the first and the second annotator have; ``None`` for nothing.
 Sides: TypeAlias = tuple[Item | None, Item | None]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from sciextract.documents.annotations import Completeness, Layer, State
-from sciextract.documents.project_state import Decisions, ItemKey, ProjectState
+from sciextract.documents.project_state import DecidedItems, ItemKey, ProjectState
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.store import events
@@ -53,7 +53,9 @@ def state_of(project: Project, number: int, states: Collection[State]) -> Projec
         tuple(sorted(progress.covered)),
         progress.flagged,
         progress.note,
-        tuple(Decisions(author, at, tuple(sorted(by_event[event]))) for event, author, at in found),
+        tuple(
+            DecidedItems(author, at, tuple(sorted(by_event[event]))) for event, author, at in found
+        ),
         tuple(((row.TABLE, *row.key), original_of(row)) for row in rows if row.was),
         former_names(project.schema),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from sciextract.documents.annotations import Layer
@@ -19,10 +19,14 @@ from sciextract.workflows.disagreements import (
     Decisions,
     Dispute,
     DocumentComparison,
+    Proposal,
     compare_with_source,
 )
+from sciextract.workflows.majority import propose
 
 Verdict = Literal["mine", "theirs"]
+Choice = Literal["mine", "theirs", "majority"]
+"""Whose side is taken in many differences; that of the majority where there is one."""
 
 
 @dataclass(slots=True)
@@ -63,11 +67,14 @@ def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
         UsageError: No source of that name has said anything.
     """
     decisions = Decisions(project)
-    known = decisions.merged() if source is None else sources(project, source)
+    merged = decisions.merged()
+    known = merged if source is None else sources(project, source)
     for source_id in known.values():
         for number in documents_of(project, [source_id]):
             doc = project.document_state(number)
-            yield from waiting(project, doc, source_id, decisions.keys(number))
+            found = waiting(project, doc, source_id, decisions.keys(number))
+            most = propose(project, number, compare(project, doc, merged.values())) if found else {}
+            yield from (replace(each, proposal=most.get(each.key)) for each in found)
 
 
 def decide(
@@ -104,10 +111,7 @@ def decide(
     def work(doc: DocumentState, context: Context) -> None:
         if verdict == "theirs":
             THEIRS[dispute.difference.layer](doc, context, dispute)
-        looked = (
-            (each, compare_with_source(project, doc, each)) for each in {*merged, *compare_with}
-        )
-        compared = {each: both for each, both in looked if both is not None}
+        compared = compare(project, doc, {*merged, *compare_with})
         results.append((doc, compared))
         left = sum(len(compared[each].waiting(decided)) for each in merged & compared.keys())
         state_tables.set_disagreements(project.connection, number, left)
@@ -119,7 +123,7 @@ def decide(
 
 
 def decide_all(
-    project: Project, listed: Collection[Dispute], verdict: Verdict, *, only_these: bool
+    project: Project, listed: Collection[Dispute], verdict: Choice, *, only_these: bool
 ) -> AdjudicationResult:
     """Decide many differences, document by document, each as :func:`decide_document` does.
 
@@ -133,6 +137,9 @@ def decide_all(
         ProjectError: The project cannot be written; earlier decisions are in it.
     """
     result, decisions = AdjudicationResult(), Decisions(project)
+    if only_these and verdict == "majority":
+        alone = (each.key for each in listed if each.proposal is None)
+        result.refused = dict.fromkeys(alone, "no side has most of the annotators")
     wanted: dict[tuple[int, str], set[str]] = {}
     for each in listed:
         wanted.setdefault((each.number, each.source), set()).add(each.key)
@@ -148,7 +155,7 @@ def decide_document(
     project: Project,
     number: int,
     source_id: int,
-    verdict: Verdict,
+    verdict: Choice,
     decisions: Decisions | None = None,
     only: Collection[str] | None = None,
 ) -> AdjudicationResult:
@@ -160,7 +167,7 @@ def decide_document(
         project: Open for writing.
         number: The document.
         source_id: The other source.
-        verdict: Whose side is taken.
+        verdict: Whose side is taken; that of the majority against all merged projects.
         decisions: What was decided before; read anew without it.
         only: Keys of the differences to decide; all when ``None``.
 
@@ -171,18 +178,30 @@ def decide_document(
     before, merged = decisions.keys(number), decisions.merged().values()
     keys: list[str] = []
     refused: dict[str, str] = {}
+    proposed: dict[str, Proposal] = {}
+
+    def look(doc: DocumentState) -> list[Dispute]:
+        if verdict != "majority":
+            return waiting(project, doc, source_id, before)
+        # All annotators: what is taken from one differs from others then, whom the majority is against.
+        compared = compare(project, doc, merged)
+        proposed.update(propose(project, number, compared))
+        found = (each for both in compared.values() for each in both.waiting(before.union(keys)))
+        return [each for each in found if each.key in proposed]
 
     def take_all(doc: DocumentState, context: Context) -> None:
         keys.clear()
         refused.clear()
         # A link that is taken changes the clusters that the other links speak of: they are looked at one by one.
-        single = Layer.COREFERENCE if verdict == "theirs" else None
-        for dispute in in_order(lambda: waiting(project, doc, source_id, before), single):
+        # And what is taken from one annotator settles the differences with others.
+        single = {"mine": [], "theirs": [Layer.COREFERENCE], "majority": [*Layer]}[verdict]
+        for dispute in in_order(lambda: look(doc), *single):
             if only is not None and dispute.key not in only:
                 continue
+            side = proposed[dispute.key].side if verdict == "majority" else verdict
             try:
                 with doc.whole():
-                    if verdict == "theirs":
+                    if side == "theirs":
                         THEIRS[dispute.difference.layer](doc, context, dispute)
             except ActionRefusedError as error:
                 refused[dispute.key] = explain(error)
@@ -204,20 +223,28 @@ def decide_document(
     return AdjudicationResult(len(keys), dict(refused))
 
 
-def in_order(look: Callable[[], list[Dispute]], single: Layer | None) -> Iterator[Dispute]:
+def in_order(look: Callable[[], list[Dispute]], *single: Layer) -> Iterator[Dispute]:
     """What waits in a document, layer by layer, each difference once.
 
     A decision changes what is different in the rest of the document, so that is looked at again: after every
-    one of the layer ``single``, else when all that was found in the layer is decided.
+    one of the layers ``single``, else when all that was found in the layer is decided.
     """
     tried: set[str] = set()
     for layer in Layer:
         while found := [
             each for each in look() if each.difference.layer is layer and each.key not in tried
         ]:
-            for each in found[:1] if layer is single else found:
+            for each in found[:1] if layer in single else found:
                 tried.add(each.key)
                 yield each
+
+
+def compare(
+    project: Project, doc: DocumentState, source_ids: Iterable[int]
+) -> dict[int, DocumentComparison]:
+    """A document as it is, or would be, against the annotations of sources, as far as they have any."""
+    looked = ((each, compare_with_source(project, doc, each)) for each in source_ids)
+    return {each: both for each, both in looked if both is not None}
 
 
 def waiting(

@@ -6,8 +6,8 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
@@ -23,6 +23,21 @@ from sciextract.store.rows import BY_PERSONS, IN_VIEW, original_of
 
 
 @dataclass(frozen=True, slots=True)
+class Proposal:
+    """What most annotators say who have looked for the types of a difference in its abstract.
+
+    Attributes:
+        side: The side that they take.
+        votes: How many do.
+        voters: Of how many.
+    """
+
+    side: Literal["mine", "theirs"]
+    votes: int
+    voters: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dispute:
     """One difference that waits for a decision.
 
@@ -33,6 +48,7 @@ class Dispute:
         opposite: The key that it would have with both sides exchanged.
         difference: Both sides; the first one is what holds in the project.
         cluster_mentions: For a link of the other side the fragments of all mentions in its cluster.
+        proposal: What most annotators say; ``None`` where it is not known, or no side has most of them.
     """
 
     number: int
@@ -41,6 +57,7 @@ class Dispute:
     opposite: str
     difference: Difference
     cluster_mentions: tuple[tuple[Span, ...], ...] = ()
+    proposal: Proposal | None = None
 
     @property
     def change(self) -> str:
@@ -60,14 +77,18 @@ class Dispute:
                 if len(mentions) > 1:
                     words = f" {item.label or 'same as'} ".join(mentions)
             sides.append(f"{name}: {words}")
-        return "  |  ".join(sides)
+        words = "  |  ".join(sides)
+        if (most := self.proposal) is not None:
+            words += f"  |  {most.votes} of {most.voters} say {most.side}"
+        return words
 
     def to_json(self) -> dict[str, Any]:
         """The dispute as one JSON object."""
         one = self.difference
         place = {"key": self.key, "number": self.number, "doc_key": one.doc_key}
         kind = {"source": self.source, "layer": one.layer.item, "kind": one.kind.value}
-        return place | kind | {"mine": _plain(one.first), "theirs": _plain(one.second)}
+        both = {"mine": _plain(one.first), "theirs": _plain(one.second)}
+        return place | kind | both | {"majority": self.proposal and asdict(self.proposal)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +100,14 @@ class DocumentComparison:
         mine: What holds in the project.
         theirs: What the other source has.
         disputes: Where they differ, also what has been decided already.
+        covered: What the other source has looked for; everything when ``None``.
     """
 
     source: str
     mine: AnnotatedDocument
     theirs: AnnotatedDocument
     disputes: tuple[Dispute, ...]
+    covered: frozenset[str] | None
 
     def waiting(self, decided: frozenset[str]) -> list[Dispute]:
         """The differences that are not among the decided ones.
@@ -151,7 +174,12 @@ def compare_with(
             mentions = next(each.mentions for each in clusters if each.id == wanted)
             cluster = tuple(theirs.annotations.entity(each).fragments for each in mentions)
         listed[keys[0]] = Dispute(number, source, keys[0], keys[1], one, cluster)
-    return DocumentComparison(source, mine, theirs, tuple(listed.values()))
+    return DocumentComparison(source, mine, theirs, tuple(listed.values()), covered)
+
+
+def types_of(one: Difference) -> set[str]:
+    """The types that somebody has to have looked for to say something about a difference."""
+    return {f"{one.layer}:{item.label}" if item.label else str(one.layer) for item in one.items}
 
 
 def _were_looked_at(
@@ -171,12 +199,10 @@ def _were_looked_at(
         spans = original_of(row).get("fragments", ())
         here.add((Layer.ENTITIES, frozenset([tuple(Span(*edges) for edges in spans)])))
     for one in found:
-        sides = [side for side in (one.first, one.second) if side is not None]
-        types = {f"{one.layer}:{side.label}" if side.label else str(one.layer) for side in sides}
-        places = [{(one.layer, place) for place in _places_of(one.layer, side)} for side in sides]
+        places = [{(one.layer, at) for at in _places_of(one.layer, item)} for item in one.items]
         # What a file said there, and nobody decided, differs only where it has never been here.
         is_new = one.second is not None and here.isdisjoint(places[-1])
-        if types & covered or is_new or not decided_there.isdisjoint(set().union(*places)):
+        if types_of(one) & covered or is_new or not decided_there.isdisjoint(set().union(*places)):
             yield one
 
 
@@ -235,7 +261,7 @@ class Decisions:
     """
 
     def __init__(self, project: Project) -> None:
-        self._project = project
+        self.project = project
         self._last = 0
         self._keys: dict[int, frozenset[str]] = {}
         self._events: defaultdict[int, list[int]] = defaultdict(list)
@@ -252,7 +278,7 @@ class Decisions:
         """Names and numbers of the merged projects, in the order in which they came."""
         self._read()
         names = [name for each, name in self._merges.items() if each not in self._undone]
-        return {name: self._project.source_id(name) for name in dict.fromkeys(names)}
+        return {name: self.project.source_id(name) for name in dict.fromkeys(names)}
 
     def was_merged(self, source: str) -> bool:
         """Whether a source is another project, even one whose merge was undone."""
@@ -260,7 +286,7 @@ class Decisions:
         return source in self._merges.values()
 
     def _read(self) -> None:
-        rows = self._project.connection.execute(
+        rows = self.project.connection.execute(
             "SELECT id, kind, params, target FROM event WHERE id > ? AND kind IN (?, ?, ?, ?) ORDER BY id",
             (self._last, KIND, MERGE, UNDO, REDO),
         ).fetchall()

@@ -384,6 +384,45 @@ def test_all_of_mine(command: Command, project: Path, ben: Path) -> None:
     assert differences(command) == []
 
 
+def test_the_majority_of_three(command: Command, project: Path, ben: Path, work: Path) -> None:
+    cleo = Path(shutil.copy(ben, work / "cleo.sciextract"))
+    with open_project(cleo, "cleo") as opened:
+        [kernels] = opened.document_state(2).on_fragments(
+            span(opened.document_state(2).text, "kernels")
+        )
+        opened.actions.set_label(2, EntityRef(kernels.id), "Metric")
+        opened.actions.set_completeness(3, Completeness.IN_PROGRESS)
+    command("merge", ben, "--project", project)
+    assert {each["majority"] for each in differences(command)} == {None}
+    command("merge", cleo, "--project", project)
+    before, waiting = view(project), differences(command)
+    # Of abstract 3 two have finished what they differ in; of 2, each has another type for the kernels.
+    assert {each["number"] for each in waiting if each["majority"]} == {1, 2}
+    open_ = {each["key"] for each in waiting if not each["majority"]}
+    result = command("adjudicate", "--project", project, "--take", "majority", "--json")
+    summary = json.loads(result.out)
+    assert summary["decided"] and summary["refused"] == {}
+    left = differences(command)
+    assert len(left) == summary["left"] and open_ >= {each["key"] for each in left}
+    first, second, third = view(project)
+    assert (view(project)[first], view(project)[third]) == (view(ben)[first], before[third])
+    assert view(project)[second] not in (view(ben)[second], before[second])
+    [key] = [
+        each["key"]
+        for each in left
+        if each["number"] == 2 and each["source"] == "import:ben.sciextract"
+    ]
+    alone = command(
+        "adjudicate", "--project", project, "--key", key, "--take", "majority", "--json"
+    )
+    assert alone.code == ExitCode.FAILED and key in json.loads(alone.out)["refused"]
+    with open_project(project) as opened:
+        events = sum(event.kind == "adjudicate" for event in opened.log())
+    for _ in range(events):
+        command("undo", "--project", project)
+    assert (view(project), differences(command)) == (before, waiting)
+
+
 def test_lists_follow_undo(command: Command, project: Path, ben: Path) -> None:
     command("merge", ben, "--project", project)
     before = differences(command)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 from sciextract.documents.annotations import Layer
 from sciextract.store import DocumentState, Project, review
-from sciextract.workflows.adjudicate import documents_of
+from sciextract.workflows.adjudicate import compare, documents_of
 from sciextract.workflows.disagreements import (
     Decisions,
     Dispute,
     DocumentComparison,
     OtherSource,
-    compare_with_source,
 )
+from sciextract.workflows.majority import propose
 
 # Abstracts that one key compares at most: the person waits for it, and can press the key again.
 AT_ONCE = 60
@@ -58,7 +58,7 @@ class ComparedAbstract:
 
     Args:
         document: The abstract.
-        compared: It and the other sides that said something about it.
+        compared: It and the other sides that said something about it, by their numbers.
         decisions: What was decided.
 
     Attributes:
@@ -66,13 +66,22 @@ class ComparedAbstract:
     """
 
     def __init__(
-        self, document: DocumentState, compared: Iterable[DocumentComparison], decisions: Decisions
+        self,
+        document: DocumentState,
+        compared: Mapping[int, DocumentComparison],
+        decisions: Decisions,
     ) -> None:
         self.document = document
-        self.compared = list(compared)
-        decided = decisions.keys(document.stored.number)
+        self.compared = [*compared.values()]
+        decided = decisions.keys(document.number)
+        merged = {
+            source: compared[source] for source in compared.keys() & {*decisions.merged().values()}
+        }
+        most = propose(decisions.project, document.number, merged)
         found = [
-            OpenDifference(each, both) for both in self.compared for each in both.waiting(decided)
+            OpenDifference(replace(each, proposal=most.get(each.key)), both)
+            for both in self.compared
+            for each in both.waiting(decided)
         ]
         self.waiting = sorted(found, key=lambda each: each.place)
 
@@ -101,10 +110,8 @@ def read_abstract(
     if document.progress is None:
         return None
     sources = (each.source_in(project, number) for each in sides)
-    compared = (
-        compare_with_source(project, document, each) for each in sources if each is not None
-    )
-    return ComparedAbstract(document, [each for each in compared if each is not None], decisions)
+    compared = compare(project, document, [each for each in sources if each is not None])
+    return ComparedAbstract(document, compared, decisions)
 
 
 class ComparisonPending(Exception):

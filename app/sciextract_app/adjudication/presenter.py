@@ -145,10 +145,12 @@ class Adjudication:
 
     @property
     def on(self) -> Verdict:
-        """The side that Enter accepts: mine where both have something, else the one that has it."""
-        usual: Verdict = (
-            "theirs" if self.now and self.now.dispute.difference.first is None else "mine"
-        )
+        """The side that Enter accepts: that of most annotators, else mine where both have something, or the one that has it."""
+        usual: Verdict = "mine"
+        if self.now is not None:
+            one, most = self.now.dispute.difference, self.now.dispute.proposal
+            usual = "theirs" if one.first is None else "mine"
+            usual = most.side if most else usual
         return OTHER[usual] if self._switched else usual
 
     @property
@@ -262,7 +264,12 @@ class Adjudication:
         lines = []
         for each in self._waiting:
             one, drawing = each.dispute.difference, self._draw(each.both)
-            lines.append(drawing.line(one, drawing.kind(one), each is self.now))
+            kind, most = drawing.kind(one), each.dispute.proposal
+            if most is not None:
+                kind += (
+                    f", {most.votes} of {most.voters} {'here' if most.side == 'mine' else 'there'}"
+                )
+            lines.append(drawing.line(one, kind, each is self.now))
         drawing = self._draw(both)
         sides = (
             self._side(drawing, HERE, is_mine=True),
@@ -413,7 +420,7 @@ class Adjudication:
             compare_with=wanted,
             seconds=self._stopwatch.lap(),
         )
-        compared = [decided.compared[each] for each in wanted if each in decided.compared]
+        compared = {each: decided.compared[each] for each in wanted if each in decided.compared}
         self._show(ComparedAbstract(decided.doc, compared, self.decisions), self.number)
         self._look_at(self.abstract.from_place(now.place) if self.abstract else None)
         one, drawing = now.dispute.difference, self._draw(now.both)

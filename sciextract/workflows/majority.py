@@ -1,0 +1,95 @@
+"""What most annotators say where the projects of three or more differ: a proposal to whoever adjudicates."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping
+from itertools import product
+from typing import Literal
+
+from sciextract.documents.annotations import Layer
+from sciextract.metrics.differences import AnnotatedItem, Difference
+from sciextract.store import Project
+from sciextract.store.finished import document_before
+from sciextract.store.project_settings import read_covered
+from sciextract.workflows.disagreements import DocumentComparison, Proposal, types_of
+
+_TWO = 2
+_SAID = """SELECT event_id, body FROM annotation_set
+    WHERE document_id = ? AND source_id IN (SELECT value FROM json_each(?)) ORDER BY id"""
+
+
+def propose(
+    project: Project, number: int, compared: Mapping[int, DocumentComparison]
+) -> dict[str, Proposal]:
+    """By the keys of differences; half of the annotators or fewer, and one alone, propose nothing.
+
+    Args:
+        project: The open project; one annotator more where somebody had looked before the others came.
+        number: The abstract.
+        compared: It against the merged projects, by their numbers.
+    """
+    disputes = [each for both in compared.values() for each in both.disputes]
+    if len(compared) < _TWO or not disputes:
+        return {}
+    own = _looked_for_before(project, number, compared)
+    found, symmetric = {}, project.schema.symmetric_labels
+    for dispute in disputes:
+        one = dispute.difference
+        types = types_of(one)
+        votes = Counter(
+            _side_of(one, both, symmetric)
+            for both in compared.values()
+            if both.covered is None or types <= both.covered
+        )
+        votes["mine"] += types <= own
+        side, count = votes.most_common(1)[0]
+        if side and 1 < count > votes.total() / 2:
+            found[dispute.key] = Proposal(side, count, votes.total())
+    return found
+
+
+def _looked_for_before(project: Project, number: int, sources: Collection[int]) -> frozenset[str]:
+    """What somebody had looked for here before anything was taken over from those who had."""
+    rows = project.connection.execute(_SAID, (number, json.dumps([*sources])))
+    for event_id, body in rows.fetchall():
+        if read_covered(project.connection, body) != frozenset():
+            return document_before(project, number, event_id)[1]
+    return frozenset()
+
+
+def _side_of(
+    one: Difference, both: DocumentComparison, symmetric: frozenset[str]
+) -> Literal["mine", "theirs"] | None:
+    """Whom an annotator agrees with; ``None`` for something else at that place."""
+    if one.layer is Layer.COREFERENCE:
+        [link] = one.items
+        side = both.theirs.annotations
+        clusters = ([side.entity(each).fragments for each in c.mentions] for c in side.clusters)
+        is_joined = any({*link.fragments} <= {*cluster} for cluster in clusters)
+        return "theirs" if is_joined == (one.first is None) else "mine"
+    there = [each.difference for each in both.disputes if each.difference.layer is one.layer]
+    near = [other for other in there if _meet(other, one)]
+    said = _form(one.first, symmetric), _form(one.second, symmetric)
+    if said in [(_form(other.first, symmetric), _form(other.second, symmetric)) for other in near]:
+        return "theirs"
+    return None if near else "mine"
+
+
+def _form(item: AnnotatedItem | None, symmetric: frozenset[str]) -> object:
+    if item is None:
+        return None
+    return item.label, sorted(item.fragments) if item.label in symmetric else [*item.fragments]
+
+
+def _meet(one: Difference, other: Difference) -> bool:
+    """Whether both are about one place: mentions that overlap, or relations of such mentions."""
+    return any(
+        all(
+            any(span.overlaps(place) for span, place in product(*ends))
+            for ends in zip(item.fragments, turned, strict=True)
+        )
+        for item, against in product(one.items, other.items)
+        for turned in (against.fragments, against.fragments[::-1])
+    )
