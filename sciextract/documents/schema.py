@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sciextract.documents.annotations import Attribute, State
+from sciextract.documents.annotations import Attribute, Layer, State
 from sciextract.documents.document import AnnotatedDocument, warnings_of
 from sciextract.errors import SchemaError
 
@@ -140,6 +140,7 @@ class LabelSchema:
         title: One line for people.
         version: The schema's own version, free text.
         coreference: Whether mentions of the same thing are grouped.
+        finish: The layers that finishing an abstract finishes; empty for entities and those that are in use.
     """
 
     name: str
@@ -149,6 +150,13 @@ class LabelSchema:
     entities: tuple[EntityType, ...]
     relations: tuple[RelationType, ...] = ()
     attributes: tuple[AttributeType, ...] = ()
+    finish: tuple[Layer, ...] = ()
+
+    @property
+    def layers(self) -> frozenset[Layer]:
+        """The layers that it has labels for."""
+        has = {Layer.RELATIONS: bool(self.relations), Layer.COREFERENCE: self.coreference}
+        return frozenset([Layer.ENTITIES, *(layer for layer in has if has[layer])])
 
     @property
     def types(self) -> tuple[EntityType | RelationType, ...]:
@@ -223,11 +231,10 @@ class LabelSchema:
     def to_mapping(self) -> dict[str, Any]:
         """The schema as plain values for JSON; :func:`~sciextract.documents.schema_file.parse_schema` reads them back."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
-        for type_values in (*values["entities"], *values["relations"]):
-            if not type_values["formerly"]:
-                del type_values["formerly"]  # earlier versions do not know it
-        if not values["attributes"]:
-            del values["attributes"]  # nor these
+        for table in (*values["entities"], *values["relations"], values):
+            for name in ("formerly", "attributes", "finish"):
+                if not table.get(name, True):
+                    del table[name]  # earlier versions do not know it
         return values
 
     @property

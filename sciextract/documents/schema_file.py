@@ -12,6 +12,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import (
     ABSTRACT,
     ANY_TYPE,
@@ -28,7 +29,16 @@ from sciextract.resources import data_root
 RESERVED_KEYS = frozenset("0123456789;:?/.+")
 """Keys that mean something else at the review desk, wherever the focus is."""
 
-_TOP_KEYS = ("name", "title", "version", "coreference", "entities", "relations", "attributes")
+_TOP_KEYS = (
+    "name",
+    "title",
+    "version",
+    "coreference",
+    "finish",
+    "entities",
+    "relations",
+    "attributes",
+)
 _ENTITY_KEYS = ("label", "key", "colour", "definition", "examples", "formerly")
 _RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", *_ENTITY_KEYS[3:])
 _ATTRIBUTE_KEYS = ("label", "key", "on", "kind", "values", "definition", "formerly")
@@ -114,6 +124,10 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     name = top.get("name", str)
     if not is_label(name) or " " in name:
         raise top.error("name", f"is {name!r}; expected a word without spaces, not empty")
+    finish, allowed = top.get("finish", list, []), [layer.value for layer in Layer]
+    if finish and (allowed[0] not in finish or any(layer not in allowed for layer in finish)):
+        problem = f"is {finish!r}; expected a list of {', '.join(allowed)}, the first one always"
+        raise top.error("finish", problem)
     return LabelSchema(
         name=name,
         title=top.get("title", str, name),
@@ -122,6 +136,7 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
         entities=entities,
         relations=tuple(relations),
         attributes=tuple(attributes),
+        finish=tuple(layer for layer in Layer if layer in finish),
     )
 
 

@@ -95,16 +95,6 @@ def lacking_labels(path: str, lacking: str, schema: LabelSchema, project: Projec
     )
 
 
-def layers_of(schema: LabelSchema) -> frozenset[Layer]:
-    """The layers that a schema has labels for."""
-    layers = {Layer.ENTITIES}
-    if schema.relations:
-        layers.add(Layer.RELATIONS)
-    if schema.coreference:
-        layers.add(Layer.COREFERENCE)
-    return frozenset(layers)
-
-
 def _positive(items: Iterable[Entity | Relation]) -> Iterable[str]:
     return (each.label for each in items if each.state in IN_VIEW)
 
@@ -179,7 +169,7 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
         undecided += bool(undecided_layers(item.annotations))
     if lacking := labels.lacking_in(schema):
         raise lacking_labels(str(path), lacking, schema, project)
-    known = layers_of(schema)
+    known = schema.layers
     if not layers & known:
         problem = f"{path}: nothing in it is annotated, so it cannot be used for training"
         if bad:
@@ -223,7 +213,7 @@ def _states(annotations: Annotations) -> dict[Layer, set[State]]:
 
 def training_document(project: Project, number: int) -> TrainingDocument:
     """An abstract of a project with all that was decided about it, as far as the schema has layers for it."""
-    doc, layers = project.document_state(number), layers_of(project.schema)
+    doc, layers = project.document_state(number), project.schema.layers
     progress = doc.progress or ProgressRow()
     done = frozenset([layer for layer in layers if getattr(progress, layer) is Completeness.DONE])
     annotated = whole(doc, project.sources)
@@ -273,7 +263,7 @@ class Gathering:
         self._project = project
         self._base = base
         self._gate = gate
-        self._layers = layers_of(project.schema)
+        self._layers = project.schema.layers
         # Bytes take half the memory of hexadecimal text, for every text of a large base.
         self._taken: set[bytes] = set()
         self._gate_papers: list[PaperRecord] = []
@@ -403,7 +393,7 @@ class Augmented:
         check_project_labels(project, schema)
         read = survey(base, Origin.BASE, schema, project)
         self._gathering = Gathering(project, read)
-        self._layers = layers_of(schema)
+        self._layers = schema.layers
         self._left_out: Counter[str] = Counter()
         self.bad = read.bad
         self.from_base = 0

@@ -10,7 +10,8 @@ from dataclasses import replace
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.store.rows import covered_name, types_in
+from sciextract.store.rows import covered_name, finished_sql, types_in
+from sciextract.store.sqlite import first_value
 
 Type = tuple[Layer, str]
 
@@ -35,9 +36,39 @@ def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> Anno
     return replace(document, annotations=left)
 
 
+def find_layers(connection: sqlite3.Connection, schema: LabelSchema) -> tuple[Layer, ...]:
+    """The layers that finishing an abstract finishes: those that the project has chosen, else entities and those in use.
+
+    A layer is in use once a file brought items of it, or a person decided one; what went along with a rejected mention
+    was not decided. That nobody ever made a relation does not say that there is none.
+    """
+    if schema.finish:
+        return schema.finish
+    in_use = """SELECT EXISTS (SELECT 1 FROM tally WHERE state = 'imported' AND kind = ?) OR EXISTS (
+        SELECT 1 FROM progress p JOIN tally t ON t.document_id = p.document_id AND t.kind = ?
+        WHERE p.{} <> 'untouched' AND t.state <> 'undecided')"""
+    kinds = {Layer.RELATIONS: "relation", Layer.COREFERENCE: "link"}
+    found = [
+        layer
+        for layer, kind in kinds.items()
+        if first_value(connection, in_use.format(layer), kind, kind)
+    ]
+    return (Layer.ENTITIES, *found)
+
+
 def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Type, list[int]]:
-    """By type the numbers of the abstracts that are finished without it, ascending; types that none lacks are left out."""
+    """By type the numbers of the abstracts that are done without it, ascending; types that none lacks are left out.
+
+    A layer that came into use later is a type without a label.
+    """
     found: dict[Type, list[int]] = {}
+    for layer in find_layers(connection, schema)[1:]:
+        rows = connection.execute(
+            f"""SELECT document_id FROM progress WHERE {finished_sql()} AND {layer} = 'untouched'
+            ORDER BY document_id"""
+        )
+        if numbers := [number for (number,) in rows]:
+            found[layer, ""] = numbers
     whole = [
         json.dumps(
             sorted(covered_name(*type_) for type_ in types_in(schema, layers)),
@@ -49,7 +80,7 @@ def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Ty
     lacking = """SELECT 1 FROM progress WHERE (entities = 'done' OR relations = 'done') AND covered <>
         CASE WHEN relations <> 'done' THEN ?1 WHEN entities <> 'done' THEN ?2 ELSE ?3 END LIMIT 1"""
     if connection.execute(lacking, whole).fetchone() is None:
-        return {}
+        return found
     kinds = connection.execute(
         "SELECT DISTINCT entities, relations, covered FROM progress WHERE entities = 'done' OR relations = 'done'"
     ).fetchall()

@@ -427,16 +427,16 @@ def _view(
             clusters.append(_to_cluster(row, links, sources))
     clusters.sort(key=lambda each: (place[each.mentions[0]], each.id))
     annotations = Annotations(entities, tuple(relations), tuple(clusters))
-    return AnnotatedDocument(doc.stored.document, annotations, done=_is_done(doc))
+    return AnnotatedDocument(doc.stored.document, annotations)
 
 
-def _is_done(doc: DocumentState) -> bool | None:
-    """Whether a person has finished what they began: a layer is done, and nothing waits in any."""
+def is_done(doc: DocumentState, schema: LabelSchema) -> bool | None:
+    """Whether a person has finished what they began: the abstract is done, and nothing waits in a layer that is."""
     progress = doc.progress or ProgressRow()
-    layers = {progress.entities, progress.relations, progress.coreference}
-    if layers == {Completeness.UNTOUCHED}:
+    if all(getattr(progress, layer) is Completeness.UNTOUCHED for layer in Layer):
         return None
-    return not doc.count_undecided() and Completeness.IN_PROGRESS not in layers
+    done = [layer for layer in Layer if getattr(progress, layer) is Completeness.DONE]
+    return progress.is_finished(schema) and not doc.count_undecided(*done)
 
 
 def _to_cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster:

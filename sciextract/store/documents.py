@@ -32,7 +32,7 @@ from sciextract.documents.annotations import (
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.papers import SEEN, PaperIndex, PaperRecord, described_paper, paper_of
-from sciextract.store.rows import IN_VIEW
+from sciextract.store.rows import IN_VIEW, finished_sql
 from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
 _COUNTS = struct.Struct("<II")
@@ -352,15 +352,17 @@ class Known:
         text_sha256: The hash of its text.
         decided: Whether an item of it is decided or imported, or a layer is done.
         done: The layers that are done.
+        finished: Whether it is done.
     """
 
     number: int
     text_sha256: str
     decided: bool
     done: frozenset[Layer]
+    finished: bool
 
 
-_SELECT = f"""SELECT p.document_id, d.sha256, {_DECIDED}, {_DONE_LAYERS}
+_SELECT = f"""SELECT p.document_id, d.sha256, {_DECIDED}, {finished_sql("p")}, {_DONE_LAYERS}
     FROM progress p JOIN document d ON d.id = p.document_id"""
 
 
@@ -401,7 +403,7 @@ def positive_labels(connection: sqlite3.Connection, kind: str) -> Counter[str]:
     return Counter(dict(rows.fetchall()))
 
 
-def _known(row: tuple[int, str, int, int, int, int]) -> Known:
-    number, text_sha256, decided, *done = row
+def _known(row: tuple[int, str, int, int, int, int, int]) -> Known:
+    number, text_sha256, decided, finished, *done = row
     layers = frozenset(layer for layer, is_done in zip(Layer, done, strict=True) if is_done)
-    return Known(number, text_sha256, bool(decided), layers)
+    return Known(number, text_sha256, bool(decided), layers, bool(finished))

@@ -18,7 +18,7 @@ from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations, read_covered
-from sciextract.store.rows import Completeness, ProgressRow
+from sciextract.store.rows import Completeness, ProgressRow, finished_sql
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import load_rows
 from sciextract.store.travelling import differs, take_state
@@ -365,7 +365,7 @@ def latest_of_source(
 def need_prediction(
     connection: sqlite3.Connection, model: ModelId, settings: Mapping[str, Any] | None = None
 ) -> list[int]:
-    """Numbers of the documents that this model has not predicted and that are not done in every layer.
+    """Numbers of the documents that this model has not predicted and that are not done.
 
     A run that was undone does not count.
 
@@ -382,7 +382,7 @@ def need_prediction(
             AND iif(?3, r.model_hash NOT LIKE '%{ADAPTER}', r.model_name = ?1 AND r.model_hash = ?2)
             ORDER BY a.id DESC LIMIT 1)
         LEFT JOIN run r ON r.source_id = s.source_id
-        WHERE NOT (p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done')
+        WHERE NOT {finished_sql("p")}
         ORDER BY p.document_id""",
         (model.name, model.hash, settings is not None),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -102,6 +103,16 @@ def move_type(project: Project, kind: Kind, label: str, steps: int) -> Outcome:
         return parse_schema(plain, PLACE)
 
     return _edit(project, f"move {label}", edit)
+
+
+def choose_layers(project: Project, layers: Sequence[Layer]) -> Outcome:
+    """Choose the layers that finishing an abstract finishes; none for those that are in use.
+
+    Raises:
+        ProjectError: The project cannot be written.
+    """
+    what = f"finish {', '.join(layers) or 'what is in use'}"
+    return _edit(project, what, lambda schema: replace(schema, finish=tuple(layers)))
 
 
 def rename_type(project: Project, kind: Kind, old: str, new: str) -> Outcome:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -24,6 +25,7 @@ from sciextract.store.document_state import (
     Outcome,
     Tables,
     annotated,
+    is_done,
 )
 from sciextract.store.documents import Stored
 from sciextract.store.maintenance import backup
@@ -238,7 +240,8 @@ class Project:
             number: The document's number: see :meth:`numbers`.
             states: States of the items to include; by default imported, accepted, edited and added ones.
         """
-        return annotated(self.document_state(number), self.sources, states)
+        doc = self.document_state(number)
+        return replace(annotated(doc, self.sources, states), done=is_done(doc, self.schema))
 
     def numbers(self) -> list[int]:
         """Numbers of all documents, in the order of import."""

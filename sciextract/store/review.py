@@ -10,9 +10,10 @@ from enum import StrEnum
 
 from sciextract.documents.annotations import State
 from sciextract.store.events import Event, read_event
+from sciextract.store.rows import finished_sql
 from sciextract.store.sqlite import first_value, from_sql, storable
 
-_DONE = "(entities = 'done' AND relations = 'done' AND coreference = 'done')"
+_DONE = finished_sql()
 _CHUNK = 500
 
 
@@ -42,6 +43,7 @@ class DocumentSummary:
         uncertainty: Mean uncertainty of undecided items, 0 to 1.
         flagged: Whether it carries a flag.
         noted: Whether it carries a note.
+        done: Whether it is done.
     """
 
     number: int
@@ -53,6 +55,7 @@ class DocumentSummary:
     uncertainty: float
     flagged: bool
     noted: bool = False
+    done: bool = False
 
 
 _LAYERS_DONE = "(p.entities = 'done') + (p.relations = 'done') + (p.coreference = 'done')"
@@ -82,8 +85,8 @@ def document_summaries(
 ) -> list[DocumentSummary]:
     """Documents by number, in the order given; those that are not in the project are left out."""
     rows = connection.execute(
-        """SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
-            s.items, s.uncertainty, p.flagged, p.note <> ''
+        f"""SELECT d.id, d.title, d.year, p.entities, p.relations, p.coreference, s.undecided,
+            s.items, s.uncertainty, p.flagged, p.note <> '', {finished_sql("p")}
         FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
         JOIN summary s ON s.document_id = d.id ORDER BY j.key""",
         (json.dumps(numbers),),
@@ -140,15 +143,15 @@ def at_position(connection: sqlite3.Connection, place: int) -> int | None:
 
 
 def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
-    """How many documents there are, and how many are done in every layer."""
+    """How many documents there are, and how many are done."""
     query = f"SELECT count(*), coalesce(sum({_DONE}), 0) FROM progress"
     documents, done = connection.execute(query).fetchone()
     return documents, done
 
 
 def count_done_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> int:
-    """How many of some documents are done in every layer."""
-    query = f"""SELECT count(*) FROM json_each(?) j JOIN progress p ON p.document_id = j.value
+    """How many of some documents are done."""
+    query = f"""SELECT count(*) FROM json_each(?) j JOIN progress ON document_id = j.value
         WHERE {_DONE}"""
     return int(first_value(connection, query, json.dumps(numbers)))
 

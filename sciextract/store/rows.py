@@ -57,6 +57,12 @@ class ProgressRow:
         """There is one such row a document."""
         return ()
 
+    def is_finished(self, schema: LabelSchema) -> bool:
+        """Whether the abstract is done: :func:`finished_sql` says the same."""
+        left = [layer for layer in _FURTHER if getattr(self, layer) is Completeness.IN_PROGRESS]
+        counted = schema.finish or Layer
+        return self.entities is Completeness.DONE and not any(each in counted for each in left)
+
     @property
     def looked_for(self) -> frozenset[str]:
         """What somebody has looked for: the covered types, and coreference, which has none."""
@@ -64,9 +70,26 @@ class ProgressRow:
         return frozenset([*self.covered, *([Layer.COREFERENCE.value] if is_done else [])])
 
 
+_FURTHER = (Layer.RELATIONS, Layer.COREFERENCE)
+
+
+def finished_sql(progress: str = "progress") -> str:
+    """SQL for whether an abstract is done: its entities are, and nothing that was begun in another layer is left.
+
+    Begun layers that the project does not finish (:attr:`LabelSchema.finish`) do not count. A layer that nobody has
+    begun leaves an abstract done that was finished before the layer came into use.
+    """
+    chosen = "(SELECT json_extract(body, '$.finish') FROM label_schema ORDER BY id DESC LIMIT 1)"
+    others = "".join(
+        f" AND ({progress}.{layer} <> 'in progress' OR NOT instr(coalesce({chosen}, '{layer}'), '{layer}'))"
+        for layer in _FURTHER
+    )
+    return f"({progress}.entities = 'done'{others})"
+
+
 def covered_name(layer: Layer, label: str) -> str:
-    """How a type stands in :attr:`ProgressRow.covered`."""
-    return f"{layer.value}:{label}"
+    """How a type stands in :attr:`ProgressRow.covered`; without a label, what the layer is called among types."""
+    return f"{layer.value}:{label}" if label else layer.value
 
 
 def layer_of(name: str) -> Layer:

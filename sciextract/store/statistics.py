@@ -297,7 +297,7 @@ class Status:
         decided: Items that a person accepted, edited, added or rejected.
         imported: Items that came with a file and stand as they came.
         completeness: Per layer how many abstracts are untouched, in progress, done.
-        missing: By type how many abstracts were finished before it came.
+        missing: By type, or by layer, how many abstracts were finished before it came.
         flagged: Abstracts with a flag.
         sources: Names of everyone who said something: imports, model runs, persons.
         newest_backup: File of the newest backup.
@@ -352,8 +352,8 @@ def status_of(project: Project) -> Status:
         imported=imported,
         completeness=completeness,
         missing={
-            label: len(numbers)
-            for (_, label), numbers in find_missing(connection, project.schema).items()
+            label or layer.value: len(numbers)
+            for (layer, label), numbers in find_missing(connection, project.schema).items()
         },
         flagged=flagged,
         sources=sorted(project.sources.values()),

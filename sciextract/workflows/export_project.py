@@ -257,12 +257,12 @@ def finished_numbers(project: Project) -> Iterator[int]:
 
     Those that were finished before a type of the schema came are left out: they would say that it is absent.
     """
-    # One query, instead of reading the items of every abstract.
-    waiting = {*project.documents_with_undecided(), *uncovered_numbers(project)}
+    waiting, lacking = set(project.documents_with_undecided()), set(uncovered_numbers(project))
     for number in project.numbers():
         document = project.document(number)
-        untouched = document.done is None and bool(document.annotations.entities)
-        if number not in waiting and (document.done or untouched):
+        has_gold = bool(document.annotations.entities) and number not in waiting
+        is_done = has_gold if document.done is None else document.done
+        if is_done and number not in lacking:
             yield number
 
 

@@ -9,6 +9,7 @@ from sciextract.documents.annotations import Layer
 from sciextract.errors import ExitCode, UsageError
 from sciextract.store import Completeness
 from sciextract.store.actions.editing import Edit
+from sciextract.store.coverage import find_layers
 from sciextract.workflows.import_files import layers_named
 
 if TYPE_CHECKING:
@@ -41,13 +42,6 @@ class Finishing:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         return asdict(self)
-
-
-def layers_in_use(project: Project) -> tuple[Layer, ...]:
-    """Entities, and those other layers of which the project has items, whatever became of them."""
-    kinds = {kind for (kind,) in project.connection.execute("SELECT DISTINCT kind FROM tally")}
-    found = {"relation": Layer.RELATIONS, "link": Layer.COREFERENCE}
-    return (Layer.ENTITIES, *(layer for kind, layer in found.items() if kind in kinds))
 
 
 def mark_done(
@@ -96,7 +90,8 @@ def reopen(project: Project, selection: Selection, layers: str | None) -> Finish
 
 
 def _layers(project: Project, named: str | None) -> tuple[Layer, ...]:
-    return tuple(sorted(layers_named(named))) if named else layers_in_use(project)
+    chosen = layers_named(named) if named else find_layers(project.connection, project.schema)
+    return tuple(sorted(chosen))
 
 
 def chosen_numbers(project: Project, selection: Selection) -> list[int]:

@@ -18,7 +18,7 @@ from sciextract.inference.promise import Promise
 from sciextract.learning.adapter import learn
 from sciextract.learning.bases import LEAST, BaseComparison
 from sciextract.snapshot.documents import TrainingDocument
-from sciextract.snapshot.gathering import layers_of, training_document
+from sciextract.snapshot.gathering import training_document
 from sciextract.store import documents, open_project
 from sciextract.store.documents import known_documents, recently_decided
 from sciextract.store.ingest import ModelRun, need_prediction
@@ -246,9 +246,8 @@ class Learner:
                 self._comparison = compare_bases(project, states, self._model)
                 self._compared = finished_of(adapter) if self._comparison else 0
             used = set(recently_decided(project.connection, MOST_FINISHED))
-            layers = layers_of(project.schema)
-            of_used = (e for e in known_documents(project.connection) if e.number in used)
-            done = sum(layers <= each.done for each in of_used)
+            abstracts = known_documents(project.connection)
+            done = sum(abstract.finished for abstract in abstracts if abstract.number in used)
             curve = learning_curve(project, known=known)
             use = {layer: each.use for layer, each in curve.layers.items()}
             self._layers = frozenset(layer for layer, each in use.items() if each.on)
@@ -286,7 +285,7 @@ class Learner:
             found = []
             for number in numbers:
                 predicted = _annotated(project, self._adapter, number)
-                same = self._layers.issuperset(layers_of(project.schema))
+                same = self._layers.issuperset(project.schema.layers)
                 shown = predicted if same else _annotated(project, used, number)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found

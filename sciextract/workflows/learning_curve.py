@@ -25,7 +25,6 @@ from sciextract.metrics.scorer import (
     probability_better,
     tally,
 )
-from sciextract.snapshot.gathering import layers_of
 from sciextract.store.finished import Finished, finished_abstracts
 
 if TYPE_CHECKING:
@@ -274,7 +273,7 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         known: Whether a model predicts the project's labels; by what the finished abstracts were suggested
             when ``None``.
     """
-    finished, has = finished_abstracts(project), layers_of(project.schema)
+    finished, has = finished_abstracts(project), project.schema.layers
     symmetric = project.schema.symmetric_labels
     if known is None:
         known = any(each.model for each in finished)

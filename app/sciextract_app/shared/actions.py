@@ -121,6 +121,7 @@ _DECIDING = (
     Action("undo", ("u",), "undo", "undo the last action, also from earlier sessions"),
     Action("redo", ("U", "ctrl+r"), "redo", "redo what was undone"),
     Action("done", ("D",), "done", "this abstract is done; go to the next one that is not"),
+    Action("reopen", ("B",), "reopen", "open a finished abstract again; its items stay as they are"),
     Action("flag", ("F",), "flag", "set or clear the abstract's flag"),
 )
 _SET_TYPE = tuple(
@@ -195,6 +196,11 @@ _APP_REQUESTS = (
         "guideline", ("g",), "types",
         "the types with their definitions: add, rename, move, colour and describe them",
         request="guideline",
+    ),
+    Action(
+        "finish", ("Z",), "what is finished",
+        "choose the layers that finishing an abstract finishes in this project",
+        request="finish",
     ),
     Action(
         "compare", ("d",), "compare", "predictions and your annotations side by side; differences can be decided", request="compare"

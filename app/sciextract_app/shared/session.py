@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -17,7 +16,8 @@ from pathlib import Path
 import msgspec
 
 from sciextract import atomic
-from sciextract.store import EntityRef, ItemRef, LinkRef, RelationRef, review
+from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef, review
+from sciextract.store.coverage import find_missing
 from sciextract_app.settings import user_folder
 from sciextract_app.shared.view_models import Feedback
 
@@ -100,23 +100,32 @@ class Totals:
 
     Attributes:
         documents: Abstracts.
-        done: Those that are done in every layer.
+        done: Those that are done.
         acceptance: Share of decided items of the model that were right as they stood, ``None`` without any or in a large project.
+        missing: How many were done before a type or a layer came, the one that most lack; empty for none.
     """
 
     documents: int
     done: int
     acceptance: float | None
+    missing: str = ""
 
 
 MANY = 5_000
 """Abstracts from which on the decisions are not counted: that takes a quarter of a second at 100,000."""
 
 
-def totals(connection: sqlite3.Connection) -> Totals:
+def totals(project: Project) -> Totals:
     """Count the abstracts, and in small projects the decisions, too."""
+    connection = project.connection
     documents, done = review.count_done(connection)
-    return Totals(documents, done, review.acceptance(connection) if documents < MANY else None)
+    acceptance = review.acceptance(connection) if documents < MANY else None
+    lacking, words = find_missing(connection, project.schema) if done else {}, ""
+    if lacking:
+        layer, label = max(lacking, key=lambda type_: len(lacking[type_]))
+        words = f"{len(lacking[layer, label]):,} finished before {label or layer}"
+        words += f" (+{len(lacking) - 1})" if len(lacking) > 1 else ""
+    return Totals(documents, done, acceptance, words)
 
 
 NEWS_SECONDS = 8.0

@@ -236,7 +236,7 @@ class Header:
 
     Attributes:
         project: The project's name.
-        done: Abstracts that are done in every layer.
+        done: Abstracts that are done.
         documents: All abstracts.
         acceptance: Share of the model's items that were accepted as they stood, ``None`` before any decision.
         model: The model that predicts, empty for none.
@@ -246,6 +246,7 @@ class Header:
         speed: Decisions a minute since the desk was opened, ``None`` before there are enough.
         training: The epoch of a training and how many there will be, ``None`` when none runs.
         learning: Whether an adapter learns and what it learned last, in words; empty for nothing.
+        missing: How many abstracts were done before a type came, in words; empty for none.
     """
 
     project: str
@@ -259,6 +260,7 @@ class Header:
     place: tuple[int, int] | None = None
     speed: float | None = None
     learning: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

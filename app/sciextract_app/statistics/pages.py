@@ -218,7 +218,7 @@ def gather(
         project: The project.
         on_progress: Told which source is compared, on how many abstracts so far and of how many; says whether to go on.
     """
-    known = totals(project.connection)
+    known = totals(project)
     yield "progress", progress_page(known.done, known.documents, done_by_day(project))
     yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
     yield "learning", learning_page(learning_curve(project))

@@ -18,7 +18,6 @@ from sciextract.store.documents import first_texts, known_documents
 from sciextract.text.english import counted, duration
 from sciextract.workflows.models import choice
 from sciextract_app.shared.actions import key_of
-from sciextract_app.shared.session import totals
 from sciextract_app.training.progress import RunReader
 
 USUAL = "as usual: on this computer, on a GPU if PyTorch finds one"
@@ -43,7 +42,7 @@ class TrainingCounts:
     """What a project has to train on.
 
     Attributes:
-        done: Abstracts that are done in every layer.
+        done: Abstracts that are done.
         decisions: Items that a person accepted, edited, added or rejected.
         train: Abstracts with decisions that are trained on.
         dev: Abstracts with a done layer that choose the best epoch.
@@ -61,7 +60,7 @@ class TrainingCounts:
 
 def training_data(project: Project) -> TrainingCounts:
     """Count what a project has to train on, by the same split as the training."""
-    done = totals(project.connection).done
+    done = review.count_done(project.connection)[1]
     decisions = review.count_decided(project.connection)
     known = [each for each in known_documents(project.connection) if each.decided]
     firsts = first_texts(project.connection)

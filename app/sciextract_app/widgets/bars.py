@@ -48,6 +48,8 @@ def header_text(header: Header, width: int) -> Text:
     elif header.place is not None:
         fields["place"] = f"▸ {header.place[0]:,} of {header.place[1]:,}"
     fields["progress"] = f"{header.done:,} of {header.documents:,} done"
+    if header.missing:
+        fields["missing"] = header.missing
     if header.acceptance is not None:
         fields["acceptance"] = f"accepted {header.acceptance * 100:.0f} %"
     if header.speed is not None:
@@ -65,7 +67,7 @@ def header_text(header: Header, width: int) -> Text:
     # The least needed goes first; whoever works on a queue must see that it is one until last.
     for name in (
         *("model", "speed", "acceptance", "learning"),
-        *("prediction", "training", "place", "queue"),
+        *("prediction", "training", "missing", "place", "queue"),
     ):
         if _width(fields.values()) + _LEAST_PROJECT > width:
             fields.pop(name, None)

@@ -113,7 +113,7 @@ class Edit:
             self._reject(relation)
         # Links before the row: a cluster that is left with one mention is dissolved by that.
         for link in self.doc.links_of(entity_id):
-            self.reject_link(link)
+            self._reject_link(link)
         if row.state is State.ADDED:
             # The row goes, and no row may speak of it: what a model proposed about it goes, too, rejected or not.
             for relation in self.doc.relations_of(entity_id):
@@ -279,8 +279,7 @@ class Edit:
 
     def reject_link(self, link: LinkRow) -> None:
         """The mention does not belong to the cluster, which goes when only one is left."""
-        self._reject(link)
-        self._dissolve_if_alone(link.cluster_id)
+        self._reject_link(link)
         self._touch(Layer.COREFERENCE)
 
     def join(self, entity_id: str, cluster_id: str) -> None:
@@ -589,6 +588,10 @@ class Edit:
         cluster = ClusterRow(new_id(), None, State.ADDED, by, event_id)
         self.doc.put(cluster)
         return cluster
+
+    def _reject_link(self, link: LinkRow) -> None:
+        self._reject(link)
+        self._dissolve_if_alone(link.cluster_id)
 
     def _dissolve_if_alone(self, cluster_id: str) -> None:
         """Take a cluster apart that has fewer than two mentions left."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
-from sciextract.store.coverage import find_missing
+from sciextract.store.coverage import Type, find_missing
 from sciextract.store.queries import (
     SavedQueue,
     plain_name,
@@ -18,7 +18,7 @@ from sciextract.store.queries import (
     remove_queue,
     save_queue,
 )
-from sciextract.store.rows import covered_name, types_in
+from sciextract.store.rows import covered_name, finished_sql, types_in
 from sciextract.store.sqlite import from_sql
 from sciextract.workflows.active.ranking import (
     By,
@@ -68,7 +68,7 @@ class MadeQueue:
 
     Attributes:
         queue: The queue, as it is kept.
-        pool: Abstracts that were not done in every layer.
+        pool: Abstracts that were not done.
         models: Ids of the models that were asked.
         predicted: Predictions that had to be made because the project lacked them; they are not kept.
     """
@@ -138,20 +138,20 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
 
 
 def queue_missing(project: Project, label: str, name: str) -> SavedQueue:
-    """Save a queue of the abstracts that were finished before a type came.
+    """Save a queue of the abstracts that were finished before a type, or a whole layer, came into use.
 
     Raises:
         UsageError: The schema has no such type.
         ActionRefusedError: No abstract lacks it, or there is a queue of that name.
     """
-    types = {label: layer for layer, label in types_in(project.schema, frozenset(Layer))}
+    types: dict[str, Type] = {layer.value: (layer, "") for layer in list(Layer)[1:]}
+    types |= {named: (layer, named) for layer, named in types_in(project.schema, frozenset(Layer))}
     if label not in types:
-        listed = ", ".join(types) or "none"
-        raise UsageError(f"the project has no type {label!r}", f"types: {listed}")
-    numbers = find_missing(project.connection, project.schema).get((types[label], label), [])
+        raise UsageError(f"the project has no type {label!r}", f"types: {', '.join(types)}")
+    numbers = find_missing(project.connection, project.schema).get(types[label], [])
     if not numbers:
         raise ActionRefusedError(f"no finished abstract lacks {label}: there is nothing to go over")
-    sort = f"{MISSING}{covered_name(types[label], label)}"
+    sort = f"{MISSING}{covered_name(*types[label])}"
     return save_queue(project, SavedQueue(name or f"missing {label}", tuple(numbers), sort=sort))
 
 
@@ -178,8 +178,7 @@ def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
     return list({each.hash: each for each in named}.values())
 
 
-_ROWS = """SELECT d.id, d.doc_key, d.title, s.undecided,
-        p.entities = 'done' AND p.relations = 'done' AND p.coreference = 'done'
+_ROWS = f"""SELECT d.id, d.doc_key, d.title, s.undecided, {finished_sql("p")}
     FROM json_each(?) j JOIN document d ON d.id = j.value JOIN progress p ON p.document_id = d.id
     JOIN summary s ON s.document_id = d.id ORDER BY j.key"""
 
@@ -193,7 +192,7 @@ class QueuedAbstract:
         doc_key: Its key.
         title: Its title, or how it begins.
         undecided: How many of its items wait for a decision.
-        done: Whether all its layers are done.
+        done: Whether it is done.
     """
 
     number: int

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.documents.annotations import ALL_LAYERS, Annotations, Candidates
+from sciextract.documents.annotations import Annotations, Candidates
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
 from sciextract.store import documents
@@ -157,7 +157,7 @@ class AbstractPool:
     """The abstracts that may be asked about.
 
     Attributes:
-        open: Numbers of those that are not done in every layer, in the order in which they came.
+        open: Numbers of those that are not done, in the order in which they came.
         touched: Those of them about which something is decided.
         done: Numbers of the others.
     """
@@ -174,7 +174,7 @@ def pool_of(project: Project) -> AbstractPool:
         ActionRefusedError: Nothing is.
     """
     known = list(known_documents(project.connection))
-    unfinished = [each for each in known if each.done != ALL_LAYERS]
+    unfinished = [each for each in known if not each.finished]
     if not unfinished:
         left = "no abstract of the project is left to correct"
         problem = left if known else "there is no abstract in the project"
@@ -182,7 +182,7 @@ def pool_of(project: Project) -> AbstractPool:
     return AbstractPool(
         tuple(each.number for each in unfinished),
         frozenset(each.number for each in unfinished if each.decided),
-        tuple(each.number for each in known if each.done == ALL_LAYERS),
+        tuple(each.number for each in known if each.finished),
     )
 
 

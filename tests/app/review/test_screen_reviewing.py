@@ -170,6 +170,8 @@ async def test_while_the_list_has_the_focus_nothing_is_decided(project: Path) ->
 async def test_list_question_and_done_count_the_same_items(project: Path) -> None:
     async with opened(project) as (app, pilot):
         row = desk_of(app).listing.page(0, 1)[0]
+        await pilot.press("Z", "end", "enter")
+        await until_shown(pilot, "D finishes entities, relations, coreference")
         await pilot.press("D")
         await until_shown(pilot, f"{row.undecided} items undecided")
         await pilot.press("D")
@@ -177,6 +179,8 @@ async def test_list_question_and_done_count_the_same_items(project: Path) -> Non
         await until_shown(pilot, "1 of 3 done")
         await pilot.press("p", "u")
         await until_shown(pilot, "0 of 3 done")
+        await pilot.press("u", "D")
+        await until_shown(pilot, "16 items undecided")  # mentions alone: no relation was ever made
 
 
 async def test_page_keys_scroll_a_text_that_is_longer_than_its_pane(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from sciextract_app.review.model.queue import Order
 from sciextract_app.review.model.saved_queues import Queues
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view, session
-from sciextract_app.shared.actions import BY_ID, Bound, action_of, undo_hint
+from sciextract_app.shared.actions import BY_ID, Bound, action_of, key_of, undo_hint
 from sciextract_app.shared.presenters import Clock, guarded, plain, refusal
 from sciextract_app.shared.session import Totals, totals
 from sciextract_app.shared.view_models import (
@@ -82,7 +82,7 @@ class Desk:
         drawn = seed if seed is not None else (before.seed if before else 0)
         self.state = ReviewState(project, chosen, drawn, threshold, clock)
         self.state.promise(before.sure if before else None)
-        self.totals: Totals = totals(project.connection)
+        self.totals: Totals = totals(project)
         self.counts = 1
         self.bulk = BulkApply(self.state)
         self.queues = Queues(self.state, self._guard, before.places if before else {})
@@ -151,11 +151,16 @@ class Desk:
         action, project = action or action_of(name), self.state.project
         self.count_key(moves=key_dispatch.only_moves(self.state, action))
         project.pressed = self._pressed[number]
+        was_finished = self._is_finished()
         feedback = key_dispatch.press(self.state, name, action)
         if project.pressed is None:
             del self._pressed[number]
         project.pressed = None
         left = feedback.moved or self.state.number != number
+        if was_finished and not (left or feedback.recount or self._is_finished()):
+            more = f"not finished any more, {key_of('done')} finishes it"
+            message = ". ".join(filter(None, (feedback.message, more)))
+            feedback = replace(feedback, message=message, recount=True)
         if feedback.recount or (feedback.changed and left):
             self._count()
         return feedback
@@ -212,6 +217,10 @@ class Desk:
         """Count a key in the open abstract: it is recorded with the next decision there, so that a movement writes nothing."""
         deciding, moving = self._pressed.get(self.number, (0, 0))
         self._pressed[self.number] = deciding + (not moves), moving + moves
+
+    def _is_finished(self) -> bool:
+        view = self.state.view
+        return view is not None and view.progress.is_finished(view.schema)
 
     def _is_changed_elsewhere(self) -> bool:
         """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
@@ -297,10 +306,13 @@ class Desk:
             self.state.follow(DocumentOrder(connection, numbers, kind, searched, self.number))
 
     @guarded
-    def change_labels(self, change: Callable[[Project], Outcome]) -> Feedback:
-        """Change the types of the schema."""
+    def change_labels(
+        self, change: Callable[[Project], Outcome], words: str = "labels changed"
+    ) -> Feedback:
+        """Change the types of the schema, or the layers that are finished."""
         outcome = self.state.after_action(change(self.state.project))
-        return Feedback(f"labels changed; {undo_hint()}", changed=outcome.event_id is not None)
+        self._count()
+        return Feedback(f"{words}; {undo_hint()}", changed=outcome.event_id is not None)
 
     @guarded
     def set_note(self, text: str) -> Feedback:
@@ -377,6 +389,7 @@ class Desk:
             queue=self.state.documents.progress,
             place=self._position,
             speed=self.state.speed,
+            missing=self.totals.missing,
         )
 
     def bibliography(self) -> str:
@@ -404,6 +417,6 @@ class Desk:
         return feedback
 
     def _count(self) -> None:
-        self.totals = totals(self.state.project.connection)
+        self.totals = totals(self.state.project)
         self.counts += 1
         self.state.documents.refresh()

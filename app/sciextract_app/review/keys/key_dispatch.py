@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sciextract_app.review.keys import bulk, deciding, linking, navigation, selecting
+from sciextract_app.review.keys import bulk, deciding, finishing, linking, navigation, selecting
 from sciextract_app.review.model.modes import (
     Characters,
     ChoosingType,
@@ -69,7 +69,8 @@ HANDLERS: Mapping[str, Handler] = {
     "go-to": navigation.ask_place,
     **dict.fromkeys(("next-finding", "previous-finding"), navigation.step_finding),
     "intended": navigation.keep_finding,
-    "done": navigation.done,
+    "done": finishing.done,
+    "reopen": finishing.reopen,
 }
 IN_MODE: Mapping[type[Doing], Callable[[ReviewState, Any, str, Bound], Feedback]] = {
     Jumping: selecting.press_jump,

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sciextract.store import (
-    Completeness,
     EntityRef,
     ItemRef,
     LinkRef,
@@ -112,10 +111,10 @@ def step_abstract(state: ReviewState, action: Action) -> Feedback:
         if state.documents.numbers is not None and not state.documents.numbers:
             return Feedback(f"There is no abstract{state.documents.suffix}{more}")
         return Feedback(f"This is the {end} abstract{state.documents.suffix}{more}")
-    return _open(state, found)
+    return open_abstract(state, found)
 
 
-def _open(state: ReviewState, number: int) -> Feedback:
+def open_abstract(state: ReviewState, number: int) -> Feedback:
     """Open an abstract; along a check at the first place in it that was found."""
     state.load(number)
     if state.documents.kind == CHECK and state.findings is not None:
@@ -212,34 +211,6 @@ def _open_at(state: ReviewState, place: int) -> Feedback:
     if found != before:
         state.load(found)
     return Feedback(moved=found != before)
-
-
-def done(state: ReviewState, action: Action) -> Feedback:
-    """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
-    waiting, progress = state.undecided_count(), state.open_view.progress
-    layers = {progress.entities, progress.relations, progress.coreference}
-    again, is_untouched = key_of(action.id), layers == {Completeness.UNTOUCHED}
-    # Only a person who was told can mean that.
-    if (waiting or is_untouched) and not state.insists((action.id,)):
-        if not waiting:
-            return Feedback(f"Nothing was decided here: {again} again marks it as done as it is")
-        state.focus_on(state.open_queue.after(state.open_queue.key_at(0)))
-        told = (
-            f"{counted(waiting, 'item')} undecided: {key_of('accept-above')} accepts the sure ones"
-        )
-        return Feedback(f"{told}, {again} again rejects all and marks as done")
-    number, seconds = state.number, state.seconds()
-    state.project.actions.mark_done(number, undecided="reject", seconds=seconds)
-    rejected = f", {counted(waiting, 'item')} rejected" if waiting else ""
-    following = state.documents.not_done_after(number)
-    if following is None:
-        state.read()
-        state.focus_nearest()
-        message = f"Done{rejected}. All abstracts{state.documents.suffix} are done"
-        return Feedback(message, changed=True, recount=True)
-    opened = _open(state, following)
-    message = ". ".join(filter(None, (f"Done{rejected}", opened.message)))
-    return Feedback(message, changed=True, moved=True, recount=True)
 
 
 def flag(state: ReviewState, action: Action) -> Feedback:

@@ -118,7 +118,7 @@ class DocumentOrder:
         return there[place - 1] if 0 < place <= len(there) else None
 
     def not_done_after(self, number: int) -> int | None:
-        """The next abstract that is not done in every layer; at the end the first such one."""
+        """The next abstract that is not done; at the end the first such one."""
         if self.numbers is not None:
             here = self._places.get(number)
             # From an abstract that is not in the list the way goes on where the person was in it.

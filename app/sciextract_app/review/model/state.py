@@ -100,6 +100,7 @@ class ReviewState:
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
         self.seen = -1
+        self._told: tuple[str, ...] = ()
         self.other_edges = frozenset[str]()
         self._candidate_cache = CandidateCache()
         self.clock = clock
@@ -257,6 +258,11 @@ class ReviewState:
         again = self.refused == relation
         self.refused = None if again else relation
         return again
+
+    def is_news(self, told: tuple[str, ...]) -> bool:
+        """Whether something else was told last time, in a session."""
+        before, self._told = self._told, told
+        return before != told
 
     def end_key(self, refused: Refused | None, is_done: bool) -> None:
         """Forget what only the very next key may insist on, unless this one was refused; and when ``D`` was pressed."""

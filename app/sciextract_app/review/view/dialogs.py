@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sciextract.documents.annotations import Layer
 from sciextract.errors import FormatError, UsageError
 from sciextract.inference.model_folder import AUTO
-from sciextract.store import EntityRef, events, review
+from sciextract.store import EntityRef, events, label_changes, review
+from sciextract.store.coverage import find_layers
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review.keys import bulk
@@ -80,6 +83,7 @@ class ReviewDialogs:
             "checks": self.checks,
             "compare": self.compare,
             "files": self.files,
+            "finish": self.finish,
             NEW_TYPE["entity"]: partial(self.labels.add, "entity", again),
             NEW_TYPE["relation"]: partial(self.labels.add, "relation", again),
             "guideline": self.guideline,
@@ -106,6 +110,26 @@ class ReviewDialogs:
         """Show all keys."""
         note = f"Custom keys: {user_folder('config') / KEYMAP_FILE}"
         self._screen.app.push_screen(KeysDialog(help_rows(), note))
+
+    def finish(self) -> None:
+        """Ask which layers finishing an abstract finishes."""
+        screen, key = self._screen, key_of("done")
+        schema = screen.project.schema
+        layers = [layer for layer in Layer if layer in schema.layers]
+        in_use = find_layers(screen.project.connection, replace(schema, finish=()))
+        choices = [("", f"what is in use, now {', '.join(in_use)}")]
+        for end in range(1, len(layers) + 1):
+            names = ", ".join(layers[:end])
+            choices.append((names, names))
+        now = ", ".join(schema.finish) or "what is in use"
+
+        def choose(names: str) -> None:
+            chosen = [layer for layer in layers if layer in names]
+            change = partial(label_changes.choose_layers, layers=chosen)
+            words = f"{key} finishes {names or choices[0][1]}"
+            screen.show_result(screen.desk.change_labels(change, words))
+
+        ask(screen.app, ChoiceDialog(f"{key} finishes {now}", "Esc back", choices), choose)
 
     def guideline(self) -> None:
         """Show the types, that of the focused item first."""

@@ -54,8 +54,9 @@ def row_parts(row: DocumentSummary, width: int, current: bool) -> tuple[str, str
         current: Whether it is open.
     """
     signs = [_SIGNS.get(layer, BEGUN) for layer in row.layers]
-    if width < _LAYERS_FROM:  # one sign for all layers
-        signs = signs[:1] if len(set(row.layers)) == 1 else [BEGUN]
+    if width < _LAYERS_FROM:  # one sign for all layers, done as the header counts it
+        alike = signs[:1] if len(set(signs)) == 1 else [BEGUN]
+        signs = [DONE] if row.done else alike
     before = f"{FOCUS if current else ' '}{FLAGGED if row.flagged else ' '}{''.join(signs)} "
     year = f" {row.year or '':>4}" if width >= _YEAR_FROM else ""
     sure = f"{row.uncertainty:.2f}" if row.undecided else ""

@@ -71,10 +71,9 @@ class LabelEditor:
         def add(name: str) -> None:
             self._change(partial(label_changes.add_type, kind=kind, label=name), at, then)
             if done := self._screen.desk.totals.done:
-                finished = f"the {counted(done, 'finished abstract')}"
-                self._screen.show_notice(
-                    Feedback(f"{finished} count as without {name}: look there")
-                )
+                command = f"sciextract queue make --missing {name}"
+                words = f"{counted(done, 'abstract')} finished before {name}: {command}"
+                self._screen.show_notice(Feedback(words))
 
         self._ask_name(f"New {kind} type", "", "Its name in files and models", kind, add)
 

@@ -1,0 +1,72 @@
+"""Keys that finish an abstract, and open it again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from sciextract.documents.annotations import Layer
+from sciextract.store import Completeness, EntityRef, ItemRef, LinkRef, RelationRef, coverage
+from sciextract.store.rows import ProgressRow
+from sciextract.text.english import counted
+from sciextract_app.review.keys.navigation import open_abstract
+from sciextract_app.review.model.state import ReviewState
+from sciextract_app.shared.actions import Action, key_of
+from sciextract_app.shared.view_models import Feedback, problem
+
+_LAYER_OF: Mapping[type[ItemRef], Layer] = {
+    EntityRef: Layer.ENTITIES,
+    RelationRef: Layer.RELATIONS,
+    LinkRef: Layer.COREFERENCE,
+}
+
+
+def done(state: ReviewState, action: Action) -> Feedback:
+    """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
+    view, project = state.open_view, state.project
+    layers = coverage.find_layers(project.connection, project.schema)
+    waiting, again = view.document.count_undecided(*layers), key_of(action.id)
+    is_untouched = len(_layers(view.progress, Completeness.UNTOUCHED)) == len(Layer)
+    # Only a person who was told can mean that.
+    if (waiting or is_untouched) and not state.insists((action.id,)):
+        if not waiting:
+            return Feedback(f"Nothing was decided here: {again} again marks it as done as it is")
+        items = (each for each in state.open_queue.undecided if _LAYER_OF[type(each)] in layers)
+        state.focus_on(next(items, state.focus))
+        told = (
+            f"{counted(waiting, 'item')} undecided: {key_of('accept-above')} accepts the sure ones"
+        )
+        return Feedback(f"{told}, {again} again rejects all and marks as done")
+    number, seconds = state.number, state.seconds()
+    project.actions.mark_done(number, layers, undecided="reject", seconds=seconds)
+    left = [layer for layer in Layer if layer in view.schema.layers and layer not in layers]
+    said = [f"Done: {', '.join(layers)}" if left else "Done"]
+    said[0] += f", {counted(waiting, 'item')} rejected" if waiting else ""
+    if left and not view.schema.finish and state.is_news(tuple(left)):
+        verb = "has" if left == [Layer.COREFERENCE] else "have"
+        missed = f"{' and '.join(left).capitalize()} {verb} not been looked at here"
+        said.append(f"{missed}: {key_of('finish')} has {again} finish more")
+    following = state.documents.not_done_after(number)
+    if following is None:
+        state.read()
+        state.focus_nearest()
+        opened = Feedback(f"All abstracts{state.documents.suffix} are done")
+    else:
+        opened = replace(open_abstract(state, following), moved=True)
+    message = ". ".join(filter(None, (*said, opened.message)))
+    return replace(opened, message=message, changed=True, recount=True)
+
+
+def reopen(state: ReviewState, action: Action) -> Feedback:
+    """The abstract is not done any more in any layer that was; its items stay as they are."""
+    finished = _layers(state.open_view.progress, Completeness.DONE)
+    if not finished:
+        return problem("This abstract is not finished: there is nothing to open again")
+    actions, unfinished = state.project.actions, Completeness.IN_PROGRESS
+    state.after_action(actions.set_completeness(state.number, unfinished, finished))
+    words = f"Open again: {', '.join(finished)}; {key_of('done')} finishes it"
+    return Feedback(words, changed=True, recount=True)
+
+
+def _layers(progress: ProgressRow, completeness: Completeness) -> list[Layer]:
+    return [layer for layer in Layer if getattr(progress, layer) is completeness]

@@ -1,0 +1,134 @@
+"""What finishing an abstract finishes, and what counts as done from then on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from sciextract.documents.annotations import Layer, State
+from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema, parse_schema, schema_to_toml
+from sciextract.errors import SchemaError
+from sciextract.store import Completeness, Project, RelationRef, label_changes, review
+from sciextract.store.coverage import find_missing
+from sciextract.store.documents import known_documents
+from sciextract.store.rows import ProgressRow
+from sciextract.store.state_tables import save_label_schema
+from sciextract.workflows.active.ranking import pool_of
+from sciextract_app.review.keys.desk import Desk
+from tests.app.review.abstracts import press, row
+
+DONE, BEGUN, UNTOUCHED = Completeness.DONE, Completeness.IN_PROGRESS, Completeness.UNTOUCHED
+
+
+def layers(project: Project, number: int) -> tuple[Completeness, ...]:
+    progress = project.document_state(number).progress or ProgressRow()
+    return progress.entities, progress.relations, progress.coreference
+
+
+def test_relations_that_nobody_ever_made_are_not_finished_as_none(
+    desk: Desk, project: Project
+) -> None:
+    press(desk, "backspace")  # nobody has looked at the relation and the cluster that it is in
+    accept_mentions(desk)
+    assert "Relations and coreference" in press_done(desk)
+    assert layers(project, 1) == (DONE, UNTOUCHED, UNTOUCHED)
+    assert any(each.state is State.UNDECIDED for each in project.document_state(1).relations)
+    assert desk.header().done == 1
+    assert project.document(1).done
+    assert 1 not in pool_of(project).open
+    assert [each.finished for each in known_documents(project.connection)] == [True, False, False]
+    assert review.document_summaries(project.connection, [1])[0].done
+    assert not find_missing(project.connection, project.schema)
+
+
+def test_a_layer_that_comes_into_use_later_is_lacking_where_abstracts_are_done_already(
+    desk: Desk, project: Project
+) -> None:
+    accept_mentions(desk)
+    press_done(desk)
+    assert desk.number == 2
+    press(desk, "v 1 j v 2")
+    first, second = (entity.id for entity in project.document_state(2).entities)
+    project.actions.add_relation(2, first, second, "USED-FOR")
+    desk.refresh()
+    press_done(desk)
+    assert layers(project, 2) == (DONE, DONE, UNTOUCHED)
+    assert find_missing(project.connection, project.schema) == {(Layer.RELATIONS, ""): [1]}
+    assert (desk.header().done, desk.header().missing) == (2, "1 finished before relations")
+    desk.open(1)
+    desk.focus_item(RelationRef("encoder tagger2"))
+    press(desk, "x")
+    assert desk.header().done == 1, "begun and not finished"
+    press_done(desk)
+    assert layers(project, 1) == (DONE, DONE, UNTOUCHED)
+    assert not desk.header().missing
+
+
+def test_a_project_that_chose_entities_finishes_no_more(desk: Desk, project: Project) -> None:
+    desk.focus_item(RelationRef("tagger1 task"))
+    press(desk, "enter")
+    desk.change_labels(partial(label_changes.choose_layers, layers=[Layer.ENTITIES]))
+    press_done(desk)
+    assert layers(project, 1) == (DONE, BEGUN, UNTOUCHED)
+    assert (desk.header().done, project.document(1).done) == (1, True)
+    press(desk, "u u")
+    assert (desk.header().done, project.schema.finish) == (0, ())
+    press_done(desk)
+    assert layers(project, 1) == (DONE, DONE, UNTOUCHED)
+
+
+def test_reopening_is_one_event_and_keeps_the_items(desk: Desk, project: Project) -> None:
+    assert desk.press("B").problem
+    press_done(desk)
+    desk.open(1)
+    assert desk.press("B").changed
+    assert layers(project, 1) == (BEGUN, UNTOUCHED, UNTOUCHED)
+    assert desk.header().done == 0
+    assert row(desk, "task").state is State.REJECTED
+    press(desk, "u")
+    assert (layers(project, 1), desk.header().done) == ((DONE, UNTOUCHED, UNTOUCHED), 1)
+
+
+@pytest.mark.parametrize("finish", [(), ("entities",), ("entities", "relations"), tuple(Layer)])
+def test_tables_and_rows_say_the_same_of_what_is_done(
+    project: Project, finish: tuple[Layer, ...]
+) -> None:
+    schema = replace(project.schema, finish=tuple(Layer(layer) for layer in finish))
+    with project.writing() as connection:
+        save_label_schema(connection, schema)
+    for states in product(Completeness, repeat=3):
+        entities, relations, coreference = states
+        progress = ProgressRow(entities, relations, coreference)
+        with project.writing() as connection:
+            columns = "entities = ?, relations = ?, coreference = ?"
+            connection.execute(f"UPDATE progress SET {columns} WHERE document_id = 1", states)
+        assert review.count_done(project.connection)[1] == progress.is_finished(schema), states
+        assert progress.is_finished(schema) or states != (DONE, DONE, DONE)
+
+
+def test_a_schema_file_keeps_what_is_finished(tmp_path: Path) -> None:
+    schema: LabelSchema = replace(load_schema("scierc"), finish=(Layer.ENTITIES,))
+    file = tmp_path / "own.toml"
+    file.write_text(schema_to_toml(schema), "utf-8")
+    assert load_schema(file) == schema
+    for wrong in (["relations"], ["entities", "words"], ["entities", ["relations"]]):
+        with pytest.raises(SchemaError, match="finish"):
+            parse_schema(schema.to_mapping() | {"finish": wrong}, "own.toml")
+
+
+def accept_mentions(desk: Desk) -> None:
+    desk.state.project.actions.accept_above(0.0, desk.number, {Layer.ENTITIES})
+    desk.refresh()
+
+
+def press_done(desk: Desk) -> str:
+    """Finish the abstract, whatever waits in it."""
+    number, message = desk.number, ""
+    while desk.number == number and "All abstracts" not in message:
+        message = desk.press("D").message
+    return message
