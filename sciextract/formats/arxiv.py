@@ -12,12 +12,11 @@ from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, family_first, year_of
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, Place, ReadItem, Source, read_each
+from sciextract.formats.base import STDIN, Place, ReadItem, Source
 from sciextract.formats.bibliographic import keep_unusable, make_record, string_of, unwrapped
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import unknown_fields
-from sciextract.formats.safe_xml import numbered_elements
+from sciextract.formats.safe_xml import read_elements
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _ARXIV = "{http://arxiv.org/schemas/atom}"
@@ -45,39 +44,33 @@ def read_arxiv(source: Source) -> Iterator[ReadItem]:
     if source.path == STDIN:
         # What was taken from standard input to see its first line is put back.
         source = Source(STDIN, head + source.start[len(head) :])
-    if not head.removeprefix(codecs.BOM_UTF8).strip().startswith(_XML_STARTS):
-        yield from read_items(source, _record)
-        return
+    if head.removeprefix(codecs.BOM_UTF8).strip().startswith(_XML_STARTS):
+        return read_elements(source, {"entry"}, _entry, "the feed holds no entry")
+    return read_items(source, _record)
 
-    def read(numbered: tuple[int, Element], number: int) -> AnnotatedDocument:
-        line, entry = numbered
-        url = _text(entry, f"{_ATOM}id")
-        address = _ADDRESS.fullmatch(url)
-        title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
-        if "/api/errors" in url:
-            raise Place(source.path, line).error(f"arXiv answered with an error: {abstract}")
-        doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
-        place = Place(
-            source.path, line, (address[1] if address else url) or doi or f"{source.stem}:{number}"
-        )
-        fields = {
-            "year": year_of(_text(entry, f"{_ATOM}published")),
-            "doi": doi,
-            "venue": _text(entry, f"{_ARXIV}journal_ref"),
-            "authors": [
-                family_first(_text(each, f"{_ATOM}name"))
-                for each in entry.findall(f"{_ATOM}author")
-            ],
-            "url": url,
-            "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
-            "published": _text(entry, f"{_ATOM}published"),
-            "updated": _text(entry, f"{_ATOM}updated"),
-            "comment": _text(entry, f"{_ARXIV}comment"),
-        }
-        return make_record(place, title, abstract, fields)
 
-    nothing = FormatError("the feed holds no entry", path=source.path)
-    yield from read_each(numbered_elements(source, {"entry"}), read, nothing)
+def _entry(entry: Element, place: Place) -> AnnotatedDocument:
+    url = _text(entry, f"{_ATOM}id")
+    address = _ADDRESS.fullmatch(url)
+    title, abstract = _text(entry, f"{_ATOM}title"), _text(entry, f"{_ATOM}summary")
+    if "/api/errors" in url:
+        raise replace(place, doc_key="").error(f"arXiv answered with an error: {abstract}")
+    doi = bare_doi(_text(entry, f"{_ARXIV}doi"))
+    key = (address[1] if address else url) or doi or place.doc_key
+    fields = {
+        "year": year_of(_text(entry, f"{_ATOM}published")),
+        "doi": doi,
+        "venue": _text(entry, f"{_ARXIV}journal_ref"),
+        "authors": [
+            family_first(_text(each, f"{_ATOM}name")) for each in entry.findall(f"{_ATOM}author")
+        ],
+        "url": url,
+        "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
+        "published": _text(entry, f"{_ATOM}published"),
+        "updated": _text(entry, f"{_ATOM}updated"),
+        "comment": _text(entry, f"{_ARXIV}comment"),
+    }
+    return make_record(replace(place, doc_key=key), title, abstract, fields)
 
 
 def _text(element: Element, path: str) -> str:

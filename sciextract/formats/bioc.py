@@ -15,8 +15,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from bioc import BioCAnnotation, BioCDocument, BioCLocation, BioCNode, BioCPassage, BioCRelation
@@ -26,9 +25,8 @@ from lxml import etree
 
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import FormatError
 from sciextract.formats.alignment import repeats, token_table
-from sciextract.formats.base import Place, ReadItem, Source, read_each
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bioc_passages import (
     INFON_NAMES,
     RELATION_KEYS,
@@ -53,8 +51,8 @@ from sciextract.formats.items import (
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import Record, dump_line, objects_at, unknown_fields
 from sciextract.formats.layers import entities_in_text
-from sciextract.formats.safe_xml import local_name, numbered_elements, xml_safe
-from sciextract.formats.sink import LineWriter
+from sciextract.formats.safe_xml import local_name, read_elements, xml_safe
+from sciextract.formats.sink import ArraySink, LineSink, LineWriter
 from sciextract.text.offsets import Unit
 
 #: PubTator gives the list a name of its own, with a number that rises.
@@ -86,14 +84,11 @@ def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
             place where it breaks are given first.
     """
 
-    def read(found: tuple[int, Element], number: int) -> ReadItem:
-        line, element = found
-        place = Place(source.path, line, f"{source.stem}:{number}")
+    def read(element: Element, place: Place) -> AnnotatedDocument:
         return parse_document(_record(element), place, source)
 
-    problem = "no document found; expected a BioC collection with `document` elements"
-    nothing = FormatError(problem, path=source.path)
-    return read_each(numbered_elements(source, {"document"}), read, nothing)
+    nothing = "no document found; expected a BioC collection with `document` elements"
+    return read_elements(source, {"document"}, read, nothing)
 
 
 def _record(element: Element) -> Record:
@@ -160,9 +155,7 @@ class _Reading:
         self._items = items
         for index, (container, field) in enumerate(containers):
             where = _field_of(field, "relations")
-            for relation, name in items.objects(
-                container.get("relations"), where, self._place, LOOSE
-            ):
+            for relation, name in items.objects(container.get("relations"), where, LOOSE):
                 with items.leaving_out(LOOSE):
                     self._add_relation(relation, name, index)
         others = unknown_fields(record, _KNOWN, self._place)
@@ -180,11 +173,11 @@ class _Reading:
     ) -> tuple[CorpusItems, tuple[BiocText, _ByRef, _ByPlace]]:
         """Text and mentions with offsets of a unit."""
         text = BiocText(self._passages, unit, self._place)
-        self._items = items = CorpusItems(self._place.doc_key, self._provenance)
+        self._items = items = CorpusItems(self._place, self._provenance)
         self._by_ref, self._by_place = {}, {}
         for index, (container, field) in enumerate(containers):
             where = _field_of(field, "annotations")
-            for annotation, name in items.objects(container.get("annotations"), where, self._place):
+            for annotation, name in items.objects(container.get("annotations"), where):
                 with items.leaving_out():
                     self._add_mention(annotation, text, name, index)
         return items, (text, self._by_ref, self._by_place)
@@ -330,19 +323,17 @@ def _score(item: Entity | Relation | Cluster) -> dict[str, str]:
 
 
 _HEAD = {"source": "sciextract", "date": "", "key": "sciextract.key"}
-_XML_START = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE collection SYSTEM "BioC.dtd">
-"""
+
+
+class _JsonSink(ArraySink):
+    _OPENING = f'{dump_line({**_HEAD, "infons": {}})[:-1]},"documents":[\n'
+    _CLOSING = "]}\n"
 
 
 class BiocJsonWriter(LineWriter):
     """Writes a BioC JSON collection, one document a line."""
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        super().__init__(destination)
-        self._separator = ""
-        self._sink.write_line(f'{dump_line({**_HEAD, "infons": {}})[:-1]},"documents":[')
+    _SINK = _JsonSink
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -350,13 +341,16 @@ class BiocJsonWriter(LineWriter):
         Raises:
             OutputError: An entity lies outside the text, or the disk is full.
         """
-        self._sink.write_line(self._separator + dump_line(toJSON(to_bioc(document))))
-        self._separator = ","
+        self._sink.write_line(dump_line(toJSON(to_bioc(document))))
 
-    def close(self) -> None:
-        """End the collection and flush; close the file that was opened here."""
-        self._sink.write_line("]}")
-        self._sink.close()
+
+class _XmlSink(LineSink):
+    _OPENING = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE collection SYSTEM "BioC.dtd">\n<collection>'
+        + "".join(f"<{name}>{value}</{name}>" for name, value in _HEAD.items())
+        + "\n"
+    )
+    _CLOSING = "</collection>\n"
 
 
 class BiocXmlWriter(LineWriter):
@@ -365,14 +359,7 @@ class BiocXmlWriter(LineWriter):
     Characters that XML cannot hold become visible ones and are counted.
     """
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
-        super().__init__(destination)
-        collection = etree.Element("collection")
-        for name, value in _HEAD.items():
-            etree.SubElement(collection, name).text = value
-        opened = etree.tostring(collection, encoding="unicode").removesuffix("</collection>")
-        self._sink.write_line(_XML_START + opened)
+    _SINK = _XmlSink
 
     def write(self, document: AnnotatedDocument) -> None:
         """Append one document.
@@ -386,8 +373,3 @@ class BiocXmlWriter(LineWriter):
 
         encoded = encode_document(to_bioc(document, safe))
         self._sink.write_line(etree.tostring(encoded, encoding="unicode"))
-
-    def close(self) -> None:
-        """End the collection and flush; close the file that was opened here."""
-        self._sink.write_line("</collection>")
-        self._sink.close()

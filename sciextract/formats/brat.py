@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Entity, Span
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ANY_TYPE, LabelSchema
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.alignment import span_between
@@ -41,7 +41,6 @@ from sciextract.formats.layers import (
     named_links,
 )
 from sciextract.formats.sink import FileNames, FolderWriter, LineSink
-from sciextract.text.analyse import analyse
 from sciextract.text.offsets import OffsetMap, Unit
 
 NOTES_FILE = "sciextract.jsonl"
@@ -214,7 +213,7 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
     ]
     items, mentions = in_fitting_unit(
         lambda unit: _read_entities(
-            CorpusItems(key, source.provenance), lines, text, unit, notes, name
+            CorpusItems(place, source.provenance), lines, text, unit, notes, name
         )
     )
     _add_links(items, lines, mentions, notes.labels)
@@ -222,7 +221,7 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
         if pair.base.with_name(pair.base.name + suffix).exists():
             file = f"{pair.base.name}{suffix}"
             items.unread[f"the file {file} of brat; join such files into .ann"] += 1
-    return items.annotated(Document(key, text, analyse(text, protected=items.spans)))
+    return items.document(text, {})
 
 
 def _content(path: Path) -> str:

@@ -137,7 +137,7 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
         edges = pairwise(sorted({*starts, len(rows)}))
         sentences = [rows[start:end] for start, end in edges]
         text, tokens = from_token_lists([[cells[0] for cells, _ in each] for each in sentences])
-        items = CorpusItems(key, source.provenance)
+        items = CorpusItems(Place(source.path, None, key), source.provenance)
         for sentence in tokens.sentences:
             start = sentence.token_start
             tags = [cells[-1] for cells, _ in rows[start : sentence.token_end]]

@@ -88,7 +88,7 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
             for cells, line_number in rows
         ]
         text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
-        items = CorpusItems(key, source.provenance)
+        items = CorpusItems(Place(source.path, None, key), source.provenance)
         for each in tokens.sentences:
             column = names[each.token_start : each.token_end]
             for start, end, label in _enclosed(column, "names", _name_brackets):

@@ -8,11 +8,11 @@ from typing import TextIO
 
 from sciextract.documents.annotations import Entity
 from sciextract.documents.bibliography import described
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.items import LOOSE, CorpusItems, title_length_of
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -25,7 +25,6 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import span_layers
 from sciextract.formats.sink import LineWriter
-from sciextract.text.analyse import analyse
 
 
 class DoccanoWriter(LineWriter):
@@ -89,7 +88,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         hint = "name the columns so when exporting, or: jq -c '{text: .OLD_NAME, label: .OTHER_NAME}' FILE"
         raise place.error(problem, hint=hint)
     text = string_at(record["text"], "text", place)
-    items = CorpusItems(key, source.provenance)
+    items = CorpusItems(place, source.provenance)
     columns = []
     for name in _SPAN_COLUMNS:
         value = record.get(name)
@@ -101,13 +100,9 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
             items.remarks[f"label of the whole document, kept as the field {name!r}"] += 1
     fields = unknown_fields(record, {key_field, "text", "relations", *columns}, place)
     by_id = _add_entities(items, record, columns, text, place)
-    for relation, field in items.objects(record.get("relations"), "relations", place, LOOSE):
-        with items.leaving_out(LOOSE):
-            head, tail = items.ends_of(relation, ("from_id", "to_id"), by_id, field, place)
-            label = string_at(relation.get("type") or "", f"{field}.type", place)
-            items.add_relation(head, tail, label)
-    tokens = analyse(text, items.spans, title_length=title_length_of(text, fields))
-    yield items.annotated(Document(key, text, tokens, fields))
+    listed = record.get("relations")
+    items.read_relations(listed, "relations", ("from_id", "to_id"), "type", by_id)
+    yield items.document(text, fields)
 
 
 def _add_entities(

@@ -20,7 +20,8 @@ from sciextract.documents.document import AnnotatedDocument, Document, warnings_
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import is_variant, repeats
 from sciextract.formats.base import Place, quoted
-from sciextract.formats.json_values import list_at, object_at
+from sciextract.formats.json_values import list_at, object_at, string_at
+from sciextract.text.analyse import analyse
 from sciextract.text.offsets import UNITS, Unit
 
 COREFERENCE = "COREF"
@@ -43,7 +44,7 @@ class CorpusItems:
     apart, too, and link the mentions of a cluster by relations labelled ``COREF``.
 
     Args:
-        doc_key: The document's key, part of every id.
+        place: Where the record stands; the key of its document is part of every id.
         provenance: The source of all items.
         state: The state of all items.
         owner: Part of every id where several sources annotate one document.
@@ -55,9 +56,10 @@ class CorpusItems:
     """
 
     def __init__(
-        self, doc_key: str, provenance: str, state: State = State.IMPORTED, owner: str = ""
+        self, place: Place, provenance: str, state: State = State.IMPORTED, owner: str = ""
     ) -> None:
-        self._doc_key = doc_key
+        self._place = place
+        self._doc_key = place.doc_key
         self._provenance = provenance
         self._state = state
         self._owner = (owner,) if owner else ()
@@ -94,12 +96,12 @@ class CorpusItems:
                 self.remarks[f"left out: {line}{problem}"] += 1
 
     def objects(
-        self, value: object, field: str, place: Place, kind: str = MISFIT
+        self, value: object, field: str, kind: str = MISFIT
     ) -> Iterator[tuple[dict[str, Any], str]]:
         """The objects of a list, each with its field; what is none is left out."""
-        for index, item in enumerate(list_at(value, field, place)):
+        for index, item in enumerate(list_at(value, field, self._place)):
             with self.leaving_out(kind):
-                yield object_at(item, f"{field}[{index}]", place), f"{field}[{index}]"
+                yield object_at(item, f"{field}[{index}]", self._place), f"{field}[{index}]"
 
     def check_copy(
         self, written: str, fragments: Sequence[str], place: Place, field: str = ""
@@ -150,24 +152,25 @@ class CorpusItems:
         ids = sorted(unique, key=lambda each: (unique[each].fragments, each))
         return self._cluster(ids, score)
 
-    def ends_of(
+    def read_relations(
         self,
-        relation: Mapping[str, Any],
-        names: Iterable[str],
-        by_id: Mapping[str, Entity],
+        listed: object,
         field: str,
-        place: Place,
-    ) -> list[Entity]:
-        """The entities whose ids, as strings, stand in some fields of a relation.
-
-        Raises:
-            FormatError: There is none of such an id.
-        """
-        for name in names:
-            if str(relation.get(name)) not in by_id:
-                allowed = "the id of an entity of this record"
-                raise place.unexpected(relation.get(name), allowed, field=f"{field}.{name}")
-        return [by_id[str(relation[name])] for name in names]
+        ends: Sequence[str],
+        kind: str,
+        by_id: Mapping[str, Entity],
+    ) -> None:
+        """Add the relations of a list, of which some fields hold the ids of the arguments, and ``kind`` the label."""
+        for relation, where in self.objects(listed, field, LOOSE):
+            with self.leaving_out(LOOSE):
+                for name in ends:
+                    if str(relation.get(name)) not in by_id:
+                        allowed = "the id of an entity of this record"
+                        place = f"{where}.{name}"
+                        raise self._place.unexpected(relation.get(name), allowed, field=place)
+                head, tail = (by_id[str(relation[name])] for name in ends)
+                label = string_at(relation.get(kind) or "", f"{where}.{kind}", self._place)
+                self.add_relation(head, tail, label)
 
     def add_relation(
         self, head: Entity, tail: Entity, label: str, score: float | None = None
@@ -197,6 +200,11 @@ class CorpusItems:
             tuple(self._relations.values()),
             tuple(self._clusters.values()),
         )
+
+    def document(self, text: str, fields: Mapping[str, Any]) -> AnnotatedDocument:
+        """The document of a text with all that was added; its tokens are derived."""
+        tokens = analyse(text, self.spans, title_length=title_length_of(text, fields))
+        return self.annotated(Document(self._doc_key, text, tokens, fields))
 
     def annotated(self, document: Document, done: bool | None = None) -> AnnotatedDocument:
         """The document with all that was added, and with what was noted on the way."""

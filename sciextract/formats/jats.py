@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
-from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import make_record
 from sciextract.formats.markup import first_text, running_text, texts_of
-from sciextract.formats.safe_xml import numbered_elements
+from sciextract.formats.safe_xml import read_elements
 
 _META = "{*}article-meta"
 _VENUES = (
@@ -36,50 +37,48 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
             holds no article.
     """
+    nothing = "the file holds no article: there is no element 'front'"
+    return read_elements(source, {"front"}, _document, nothing)
 
-    def read(numbered: tuple[int, Element], number: int) -> ReadItem:
-        line, front = numbered
-        ids = {
-            each.get("pub-id-type", ""): running_text(each)
-            for each in front.findall(f"{_META}/{{*}}article-id")
-        }
-        pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
-        pmc = ids.get("pmc") or ids.get("pmcid") or ""
-        place = Place(source.path, line, pmid or pmc or doi or f"{source.stem}:{number}")
-        titles = [
-            *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
-            *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
-        ]
-        given = front.findall(f"{_META}/{{*}}abstract")
-        # Graphical, plain-language and other further abstracts have a type; some articles have no other.
-        chosen = min(given, key=lambda each: _rank_of(each.get("abstract-type", "")), default=None)
-        others = [each for each in given if each is not chosen]
-        others += front.findall(f"{_META}/{{*}}trans-abstract")
-        # An article that appears online first has a date of its own: that of the issue counts.
-        dates = front.findall(f"{_META}/{{*}}pub-date")
-        dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
-        fields: dict[str, Any] = {
-            "year": year_of([first_text(each, "{*}year") for each in dates]),
-            "doi": doi,
-            "pmid": pmid,
-            "venue": first_text(front, *_VENUES),
-            "authors": [*filter(None, _authors(front))],
-            "keywords": texts_of(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
-            **{name: first_text(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
-            "subject": texts_of(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
-            "OtherAbstract": [
-                {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
-                | {"text": running_text(each)}
-                for each in others
-            ],
-            "ArticleId": ids,
-        }
-        abstract = "" if chosen is None else running_text(chosen)
-        return make_record(place, ": ".join(texts_of(titles)), abstract, fields)
 
-    problem = "the file holds no article: there is no element 'front'"
-    nothing = FormatError(problem, path=source.path)
-    return read_each(numbered_elements(source, {"front"}), read, nothing)
+def _document(front: Element, place: Place) -> AnnotatedDocument:
+    ids = {
+        each.get("pub-id-type", ""): running_text(each)
+        for each in front.findall(f"{_META}/{{*}}article-id")
+    }
+    pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
+    pmc = ids.get("pmc") or ids.get("pmcid") or ""
+    place = replace(place, doc_key=pmid or pmc or doi or place.doc_key)
+    titles = [
+        *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
+        *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
+    ]
+    given = front.findall(f"{_META}/{{*}}abstract")
+    # Graphical, plain-language and other further abstracts have a type; some articles have no other.
+    chosen = min(given, key=lambda each: _rank_of(each.get("abstract-type", "")), default=None)
+    others = [each for each in given if each is not chosen]
+    others += front.findall(f"{_META}/{{*}}trans-abstract")
+    # An article that appears online first has a date of its own: that of the issue counts.
+    dates = front.findall(f"{_META}/{{*}}pub-date")
+    dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
+    fields: dict[str, Any] = {
+        "year": year_of([first_text(each, "{*}year") for each in dates]),
+        "doi": doi,
+        "pmid": pmid,
+        "venue": first_text(front, *_VENUES),
+        "authors": [*filter(None, _authors(front))],
+        "keywords": texts_of(front.findall(f"{_META}/{{*}}kwd-group/{{*}}kwd")),
+        **{name: first_text(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
+        "subject": texts_of(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
+        "OtherAbstract": [
+            {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
+            | {"text": running_text(each)}
+            for each in others
+        ],
+        "ArticleId": ids,
+    }
+    abstract = "" if chosen is None else running_text(chosen)
+    return make_record(place, ": ".join(texts_of(titles)), abstract, fields)
 
 
 def _rank_of(kind: str) -> int:

@@ -8,7 +8,7 @@ from sciextract.documents.annotations import Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import Place, ReadItem, Source
-from sciextract.formats.items import LOOSE, CorpusItems, title_length_of
+from sciextract.formats.items import CorpusItems
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -21,7 +21,6 @@ from sciextract.formats.json_values import (
     string_at,
     unknown_fields,
 )
-from sciextract.text.analyse import analyse
 
 _SPACY_FIELDS = frozenset({"text", "ents", "spans", "tokens", "sents", "cats", "_"})
 
@@ -41,7 +40,7 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     key, key_field = key_of(record, source, line)
     place = Place(source.path, line, key)
     text = string_at(record.get("text"), "text", place)
-    items = CorpusItems(key, source.provenance)
+    items = CorpusItems(place, source.provenance)
     layers = {
         f"spans.{name}": each
         for name, each in object_at(record.get("spans") or {}, "spans", place).items()
@@ -52,7 +51,7 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
         chosen = next(iter(layers))
     known = set()
     for name in sorted(layers, key=lambda each: each != chosen):
-        for value, field in items.objects(layers[name], name, place):
+        for value, field in items.objects(layers[name], name):
             with items.leaving_out():
                 span = span_at([value.get("start"), value.get("end")], len(text), field, place)
                 label = label_at(value.get("label"), f"{field}.label", place)
@@ -106,20 +105,19 @@ def _pubannotation_documents(
     key = key if key_field else ":".join(names) or key
     place = Place(source.path, line, key)
     text = string_at(record.get("text"), "text", place)
-    items = CorpusItems(key, source.provenance)
+    items = CorpusItems(place, source.provenance)
     items.bare_offsets = True
     for track, field in [(record, ""), *objects_at(record.get("tracks"), "tracks", place)]:
         _add_track(items, track, f"{field}." if field else "", text, place)
     fields = unknown_fields(record, {key_field, *_PUBANNOTATION_FIELDS}, place)
     if record.get("sourcedb") == "PubMed" and record.get("sourceid"):
         fields["pmid"] = str(record["sourceid"])
-    table = analyse(text, items.spans, title_length=title_length_of(text, fields))
-    yield items.annotated(Document(key, text, table, fields))
+    yield items.document(text, fields)
 
 
 def _add_track(items: CorpusItems, track: Record, prefix: str, text: str, place: Place) -> None:
     by_id: dict[str, Entity] = {}
-    for value, field in items.objects(track.get("denotations"), f"{prefix}denotations", place):
+    for value, field in items.objects(track.get("denotations"), f"{prefix}denotations"):
         with items.leaving_out():
             given = value.get("span")
             # A mention of several fragments has a list.
@@ -133,11 +131,8 @@ def _add_track(items: CorpusItems, track: Record, prefix: str, text: str, place:
             label = value.get("obj") or ""
             entity = items.entity(sorted(spans), string_at(label, f"{field}.obj", place))
             by_id.setdefault(str(value.get("id")), entity)
-    for value, field in items.objects(track.get("relations"), f"{prefix}relations", place, LOOSE):
-        with items.leaving_out(LOOSE):
-            head, tail = items.ends_of(value, ("subj", "obj"), by_id, field, place)
-            label = string_at(value.get("pred") or "", f"{field}.pred", place)
-            items.add_relation(head, tail, label)
+    listed = track.get("relations")
+    items.read_relations(listed, f"{prefix}relations", ("subj", "obj"), "pred", by_id)
     for kind in ("attributes", "modifications", "blocks"):
         listed = list_at(track.get(kind), f"{prefix}{kind}", place)
         items.unread[f"{kind.rstrip('s')} of pubannotation"] += len(listed)

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 from sciextract.documents.annotations import Entity, Span, State
 from sciextract.documents.bibliography import described
-from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import GivenSpan, given_span, to_spans
@@ -19,7 +19,6 @@ from sciextract.formats.items import (
     LOOSE,
     CorpusItems,
     score_of,
-    title_length_of,
 )
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
@@ -34,7 +33,6 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import SpanLayers, span_layers
 from sciextract.formats.sink import ArraySink, LineWriter
-from sciextract.text.analyse import analyse
 
 LABELS_NAME, TEXT_NAME = "label", "text"
 """The names that results refer to as ``from_name`` and ``to_name``."""
@@ -92,7 +90,7 @@ class ResultReader:
         Raises:
             FormatError: The results are no list.
         """
-        for result, where in self.items.objects(results, field, self._place):
+        for result, where in self.items.objects(results, field):
             with self.items.leaving_out():
                 self._sort(result, where)
         given_spans = [given for given, _ in self._given]
@@ -275,18 +273,15 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
             made_by = str(made_by) if isinstance(made_by, int | str) else ""
         provenance = f"{source.provenance}:{made_by}" if made_by else source.provenance
         state = State.UNDECIDED if predictions and not done else State.IMPORTED
-        items = CorpusItems(
-            place.doc_key, provenance, state, f"{provenance} {number}" if number else ""
-        )
+        owner = f"{provenance} {number}" if number else ""
+        items = CorpusItems(place, provenance, state, owner)
         # What is said of the task is counted once, with its first document.
         items.remarks.update(remarks if not number else {})
         reader = ResultReader(text, items, place, score_of(layer.get("score")))
         reader.read(
             layer.get("result"), f"{'annotations' if done else 'predictions'}[{number}].result"
         )
-        title_length = title_length_of(text, fields)
-        tokens = analyse(text, items.spans, title_length=title_length)
-        yield items.annotated(Document(place.doc_key, text, tokens, fields))
+        yield items.document(text, fields)
 
 
 _MIN_FIELDS = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")

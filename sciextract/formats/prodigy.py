@@ -19,7 +19,6 @@ from sciextract.formats.items import (
     LOOSE,
     CorpusItems,
     score_of,
-    title_length_of,
 )
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
@@ -34,7 +33,7 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import SpanLayers, span_layers, token_layers
 from sciextract.formats.sink import LineWriter
-from sciextract.text.analyse import analyse, split_at, split_sentences
+from sciextract.text.analyse import split_at, split_sentences
 
 ANSWERS = {"accept": State.IMPORTED, "reject": State.REJECTED, "ignore": None}
 """What becomes of a task's items; an annotator who ignores a task leaves it open whether they are right."""
@@ -74,7 +73,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     fields = {name: meta[name] for name in DESCRIBING if name in meta}
     fields |= unknown_fields(record, {key_field, "text", *_LISTS}, place) | {ANSWER: answer}
     state = State.IMPORTED if answer is None else ANSWERS[answer]
-    items = CorpusItems(key, source.provenance, state or State.IMPORTED)
+    items = CorpusItems(place, source.provenance, state or State.IMPORTED)
     tokens = _Tokens([], text, place)
     with items.leaving_out("tokens that do not fit the text"):
         tokens = _Tokens(record.get("tokens"), text, place)
@@ -93,9 +92,9 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         table = TokenTable(kept, split_sentences(text, kept))
         covering = [found for span in items.spans if (found := table.covering(span))]
         table = split_at(table, text, [table.char_span(found) for found in covering])
+        yield items.annotated(Document(key, text, table, fields))
     else:
-        table = analyse(text, items.spans, title_length=title_length_of(text, fields))
-    yield items.annotated(Document(key, text, table, fields))
+        yield items.document(text, fields)
 
 
 class _Tokens:
@@ -144,11 +143,11 @@ class _Task:
 
     def read(self, record: Record) -> None:
         """Spans first: relations refer to them."""
-        for value, field in self.items.objects(record.get("spans"), "spans", self._place):
+        for value, field in self.items.objects(record.get("spans"), "spans"):
             with self.items.leaving_out():
                 self._add_span(value, field)
         listed = record.get("relations")
-        for value, field in self.items.objects(listed, "relations", self._place, LOOSE):
+        for value, field in self.items.objects(listed, "relations", LOOSE):
             with self.items.leaving_out(LOOSE):
                 head, tail = (self._argument(value, name, field) for name in ("head", "child"))
                 label, score = self._label(value, field), score_of(value.get("score"))

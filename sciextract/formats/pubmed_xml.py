@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
-from sciextract.errors import FormatError
-from sciextract.formats.base import Place, ReadItem, Source, read_each
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bibliographic import make_record
 from sciextract.formats.markup import first_text, running_text, texts_of
 from sciextract.formats.record_check import is_placeholder
-from sciextract.formats.safe_xml import numbered_elements
+from sciextract.formats.safe_xml import read_elements
 
 _RECORDS = frozenset({"PubmedArticle", "PubmedBookArticle", "MedlineCitation"})
 _JOURNAL, _ISSUE = "Article/Journal", "Article/Journal/JournalIssue"
@@ -50,61 +51,59 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
             holds no record.
     """
+    nothing = f"the file holds no record; elements read: {', '.join(sorted(_RECORDS))}"
+    return read_elements(source, _RECORDS, _document, nothing)
 
-    def read(numbered: tuple[int, Element], number: int) -> ReadItem:
-        line, element = numbered
-        found = element.find("MedlineCitation")
-        citation = element.find("BookDocument") if found is None else found
-        citation = element if citation is None else citation
-        pmid = pmid_of(first_text(citation, "PMID"))
-        # The record's own ids: those of its references lie deeper.
-        ids = element.findall("PubmedData/ArticleIdList/ArticleId")
-        ids += citation.findall("ArticleIdList/ArticleId")
-        locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
-        valid = [each for each in locations if each.get("ValidYN") != "N"]
-        dois = [each for each in valid if each.get("EIdType") == "doi"]
-        doi = bare_doi(texts_of([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
-        place = Place(source.path, line, pmid or doi or f"{source.stem}:{number}")
-        book_title = first_text(citation, "Book/BookTitle")
-        # "[Not Available]." where only the original one is known.
-        places = ("Article/ArticleTitle", "ArticleTitle", _OTHER_TITLE)
-        titles = [first_text(citation, each) for each in places]
-        title = next((each for each in titles if not is_placeholder(each)), "")
-        # Books have their abstracts one level higher than articles.
-        sections = citation.findall("Article/Abstract/AbstractText")
-        sections = sections or citation.findall("Abstract/AbstractText")
-        fields = {
-            "year": year_of([first_text(citation, path) for path in _DATES]),
-            "doi": doi,
-            "pmid": pmid,
-            "venue": first_text(citation, *_VENUES) or (book_title if title else ""),
-            "authors": [*filter(None, _authors(citation))],
-            "keywords": texts_of(citation.findall("KeywordList/Keyword")),
-            **{name: first_text(citation, path) for name, path in _SINGLE.items()},
-            **{name: texts_of(citation.findall(path)) for name, path in _REPEATED.items()},
-            # Descriptor/qualifier, a star before major topics, as in nbib.
-            "MeshHeading": [
-                "/".join(
-                    ("*" if part.get("MajorTopicYN") == "Y" else "") + running_text(part)
-                    for part in each
-                )
-                for each in citation.findall("MeshHeadingList/MeshHeading")
-            ],
-            "OtherAbstract": [
-                {**each.attrib, "text": _joined(each.findall("AbstractText"))}
-                for each in citation.findall("OtherAbstract")
-            ],
-            "ArticleId": {
-                each.get("IdType", ""): running_text(each)
-                for each in ids
-                if each.get("IdType") not in ("doi", "pubmed")
-            },
-        }
-        return make_record(place, title or book_title, _joined(sections), fields)
 
-    allowed = ", ".join(sorted(_RECORDS))
-    nothing = FormatError(f"the file holds no record; elements read: {allowed}", path=source.path)
-    return read_each(numbered_elements(source, _RECORDS), read, nothing)
+def _document(element: Element, place: Place) -> AnnotatedDocument:
+    found = element.find("MedlineCitation")
+    citation = element.find("BookDocument") if found is None else found
+    citation = element if citation is None else citation
+    pmid = pmid_of(first_text(citation, "PMID"))
+    # The record's own ids: those of its references lie deeper.
+    ids = element.findall("PubmedData/ArticleIdList/ArticleId")
+    ids += citation.findall("ArticleIdList/ArticleId")
+    locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
+    valid = [each for each in locations if each.get("ValidYN") != "N"]
+    dois = [each for each in valid if each.get("EIdType") == "doi"]
+    doi = bare_doi(texts_of([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
+    place = replace(place, doc_key=pmid or doi or place.doc_key)
+    book_title = first_text(citation, "Book/BookTitle")
+    # "[Not Available]." where only the original one is known.
+    places = ("Article/ArticleTitle", "ArticleTitle", _OTHER_TITLE)
+    titles = [first_text(citation, each) for each in places]
+    title = next((each for each in titles if not is_placeholder(each)), "")
+    # Books have their abstracts one level higher than articles.
+    sections = citation.findall("Article/Abstract/AbstractText")
+    sections = sections or citation.findall("Abstract/AbstractText")
+    fields = {
+        "year": year_of([first_text(citation, path) for path in _DATES]),
+        "doi": doi,
+        "pmid": pmid,
+        "venue": first_text(citation, *_VENUES) or (book_title if title else ""),
+        "authors": [*filter(None, _authors(citation))],
+        "keywords": texts_of(citation.findall("KeywordList/Keyword")),
+        **{name: first_text(citation, path) for name, path in _SINGLE.items()},
+        **{name: texts_of(citation.findall(path)) for name, path in _REPEATED.items()},
+        # Descriptor/qualifier, a star before major topics, as in nbib.
+        "MeshHeading": [
+            "/".join(
+                ("*" if part.get("MajorTopicYN") == "Y" else "") + running_text(part)
+                for part in each
+            )
+            for each in citation.findall("MeshHeadingList/MeshHeading")
+        ],
+        "OtherAbstract": [
+            {**each.attrib, "text": _joined(each.findall("AbstractText"))}
+            for each in citation.findall("OtherAbstract")
+        ],
+        "ArticleId": {
+            each.get("IdType", ""): running_text(each)
+            for each in ids
+            if each.get("IdType") not in ("doi", "pubmed")
+        },
+    }
+    return make_record(place, title or book_title, _joined(sections), fields)
 
 
 def _joined(sections: Iterable[Element]) -> str:

@@ -142,12 +142,12 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
             else:
                 rows.append((replace(place, doc_key=key), content.split("\t")))
         title, abstract = passages.get("t"), passages.get("a", "")
+        place = Place(source.path, block[0][0], key)
         if title is None:
-            place = Place(source.path, block[0][0], key)
             raise place.error(f"no title line; expected {key}|t|Title (it may be empty)")
         text = f"{title}\n{abstract}" if abstract else title
         items, mentions = in_fitting_unit(
-            lambda unit: _read_mentions(CorpusItems(key, source.provenance), text, rows, unit)
+            lambda unit: _read_mentions(CorpusItems(place, source.provenance), text, rows, unit)
         )
         _add_links(items, mentions, rows)
         title_length = len(title) if abstract else 0

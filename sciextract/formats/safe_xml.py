@@ -9,14 +9,16 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
+from typing import TypeVar
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from sciextract.errors import FormatError
-from sciextract.formats.base import Source, quoted, refuse_binary
+from sciextract.formats.base import BadRecord, Place, Source, quoted, read_each, refuse_binary
 from sciextract.text.characters import REPLACEMENT, control_picture
 
+_Read = TypeVar("_Read")
 _CHUNK_BYTES = 1 << 16
 #: Code that walks over elements may recurse: this stays far below Python's own limit.
 _DEEPEST = 200
@@ -43,6 +45,29 @@ def numbered_elements(source: Source, tags: Collection[str]) -> Iterator[tuple[i
         InputMissingError: It does not exist.
     """
     return _read(_Reader(source.path, frozenset(tags)), source)
+
+
+def read_elements(
+    source: Source, tags: Collection[str], read: Callable[[Element, Place], _Read], nothing: str
+) -> Iterator[_Read | BadRecord]:
+    """Read each of :func:`numbered_elements` with ``read(element, place)``; the place has its number as the document's key.
+
+    Args:
+        source: The file.
+        tags: Local names.
+        read: Gives the document of an element.
+        nothing: What is said of a file without such elements.
+
+    Raises:
+        FormatError: As for :func:`numbered_elements`, or there are no such elements.
+    """
+
+    def read_numbered(found: tuple[int, Element], number: int) -> _Read:
+        line, element = found
+        return read(element, Place(source.path, line, f"{source.stem}:{number}"))
+
+    elements = numbered_elements(source, tags)
+    return read_each(elements, read_numbered, FormatError(nothing, path=source.path))
 
 
 def parse(source: Source) -> Element:

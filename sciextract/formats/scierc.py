@@ -142,7 +142,7 @@ class _Importer:
         self._place = place
         self._sentences = bounds
         self._document = Bounds(0, len(tokens) - 1, "the document")
-        self._items = CorpusItems(place.doc_key, provenance)
+        self._items = CorpusItems(place, provenance)
 
     def annotations(self, record: Record, chosen: Chosen) -> Annotations:
         """All items of the record, entities with a type first."""

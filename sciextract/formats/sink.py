@@ -19,7 +19,10 @@ from sciextract.text.characters import visible
 
 
 class LineSink:
-    """Appends lines in UTF-8, each ended by one line feed."""
+    """Appends lines in UTF-8, each ended by one line feed; a subclass may have lines in front of them and behind."""
+
+    _OPENING: ClassVar[str] = ""
+    _CLOSING: ClassVar[str] = ""
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         """Open a path or ``-`` (standard output), or take an open text stream, which stays open.
@@ -29,6 +32,7 @@ class LineSink:
         """
         self._name, self._stream, self._owned = _opened(destination)
         self._on_terminal = self._stream.isatty()
+        self._before = self._OPENING
 
     def write_line(self, line: str) -> None:
         """Append ``line``; on a terminal with symbols for its control characters.
@@ -37,9 +41,8 @@ class LineSink:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        shown = visible(line, keep="\n\t") if self._on_terminal else line
-        with explain_write_errors(self._name):
-            self._stream.write(shown + "\n")
+        self._write(f"{self._before}{line}\n")
+        self._before = ""
 
     def close(self) -> None:
         """Flush, and close what was opened here.
@@ -48,33 +51,32 @@ class LineSink:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
+        self._write(f"{self._before}{self._CLOSING}")
         with explain_write_errors(self._name):
             self._stream.flush()
             if self._owned:
                 self._stream.close()
 
+    def _write(self, text: str) -> None:
+        shown = visible(text, keep="\n\t") if self._on_terminal else text
+        with explain_write_errors(self._name):
+            self._stream.write(shown)
+
 
 class ArraySink(LineSink):
     """Writes JSON objects as an array with one element a line, as a stream."""
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Open a path or ``-`` (standard output), or take an open text stream, which stays open.
-
-        Raises:
-            OutputError: The file cannot be opened, or its name says that it is packed.
-        """
-        super().__init__(destination)
-        self._first = True
-        self._waiting = "["
+    _OPENING = "[\n"
+    _CLOSING = "]\n"
 
     def write_line(self, line: str) -> None:
-        """Append an element; its line goes out once it is known whether another follows.
+        """Append an element; the line before ends once it is known that another follows.
 
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        super().write_line(self._waiting if self._first else self._waiting + ",")
-        self._first, self._waiting = False, line
+        self._write(f"{self._before}{line}")
+        self._before = ",\n"
 
     def close(self) -> None:
         """End the array, flush, and close what was opened here.
@@ -82,10 +84,7 @@ class ArraySink(LineSink):
         Raises:
             OutputError: The disk is full, or the file cannot be written.
         """
-        if self._waiting:
-            super().write_line(self._waiting)
-            super().write_line("]")
-            self._waiting = ""
+        self._before = self._before.removeprefix(",")
         super().close()
 
 

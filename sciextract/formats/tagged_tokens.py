@@ -111,7 +111,7 @@ def tagged_document(
     if len(tags) != len(tokens):
         problem = f"{len(tags)} tags found; expected {len(tokens)}, one a token"
         raise place.error(problem, field=column)
-    items = CorpusItems(key, source.provenance)
+    items = CorpusItems(place, source.provenance)
     for mention, label in tagged_ranges([_with_prefix(tag) for tag in tags]):
         items.entity([tokens.char_span(mention)], label)
     fields = unknown_fields(record, {key_field, "tokens", column}, place)

@@ -301,7 +301,7 @@ class CasReading:
         self._all = list(cas.structures.values())
         about = [each.features for each in self._all if each.type_name == METADATA]
         self._key = (about[0].get("documentId") if about else "") or source.stem
-        self._items = CorpusItems(self._key, source.provenance)
+        self._items = CorpusItems(replace(place, doc_key=self._key), source.provenance)
         self._entities: dict[str, Entity] = {}
 
     def document(self) -> AnnotatedDocument:

@@ -10,6 +10,7 @@ import pytest
 from sciextract.documents.annotations import Cluster, Span, State, TokenRange
 from sciextract.errors import OutputError
 from sciextract.formats.alignment import are_sound, token_table
+from sciextract.formats.base import Place
 from sciextract.formats.items import CorpusItems
 from sciextract.formats.safe_xml import LOSS, xml_safe
 from sciextract.formats.sink import FileNames, new_folder
@@ -50,7 +51,7 @@ def test_sound_tokens() -> None:
 
 def test_ids_are_stable_and_unique() -> None:
     def made() -> list[str]:
-        items = CorpusItems("d", "import:x")
+        items = CorpusItems(Place("f", None, "d"), "import:x")
         first, second = (items.entity([Span(0, 2)], "Task") for _ in range(2))
         items.relation(first, second, "Same", None)
         items.relation(first, second, "Same", None)
@@ -64,7 +65,7 @@ def test_ids_are_stable_and_unique() -> None:
 
 
 def test_a_mention_prefers_the_label_and_is_made_once() -> None:
-    items = CorpusItems("d", "import:x")
+    items = CorpusItems(Place("f", None, "d"), "import:x")
     task = items.entity([Span(0, 2)], "Task")
     method = items.entity([Span(0, 2)], "Method")
     assert items.mention(Span(0, 2), "Method") is method
