@@ -226,15 +226,10 @@ EVERYTHING = "*"
 
 #: What Prodigy adds to each task: how it was answered, and what it makes anew.
 _MANAGED = frozenset(
-    [
-        "answer",
-        "_input_hash",
-        "_task_hash",
-        "_view_id",
-        "_session_id",
-        "_annotator_id",
-        "_timestamp",
-    ]
+    {
+        *("answer", "_input_hash", "_task_hash", "_view_id"),
+        *("_session_id", "_annotator_id", "_timestamp"),
+    }
 )
 _MOST_KINDS = 50
 _OTHERS = "other fields"

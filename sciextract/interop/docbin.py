@@ -45,14 +45,8 @@ _ATTRIBUTES = ("ORTH", "SENT_START", "ENT_IOB", "ENT_TYPE")
 _TOKEN_LAYERS = ("TAG", "POS", "MORPH", "LEMMA", "DEP")
 # spaCy checks nothing of what it unpacks, so that damage shows wherever it first gets in the way.
 _DAMAGE = (
-    ValueError,
-    KeyError,
-    TypeError,
-    IndexError,
-    AttributeError,
-    AssertionError,
-    OverflowError,
-    ZeroDivisionError,
+    *(ValueError, LookupError, TypeError, AttributeError),
+    *(AssertionError, ArithmeticError),
 )
 
 
