@@ -204,7 +204,7 @@ def to_spans(
         cuts = 0 if unit is CODE_POINTS else sum(cuts_word(text, edge) for edge in edges)
         return len(given) - len(spans), cuts
 
-    found = {unit.name: [_fitting(each, unit, offsets, place) for each in given] for unit in UNITS}
+    found = {unit.name: [_fitting(item, unit, offsets, place) for item in given] for unit in UNITS}
     best = min(UNITS, key=faults)
     return found[best.name], "" if best is CODE_POINTS else best.remark
 

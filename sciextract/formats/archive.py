@@ -104,7 +104,7 @@ class Names:
         """The item with the archive's path in its error or warnings."""
         if isinstance(item, BadRecord):
             return BadRecord(self.error(item.error))
-        return replace(item, warnings=tuple(self.text(each) for each in item.warnings))
+        return replace(item, warnings=tuple(self.text(warning) for warning in item.warnings))
 
     def error(self, error: FormatError) -> FormatError:
         """The error with ``ARCHIVE/MEMBER`` as its place."""

@@ -62,10 +62,10 @@ def _entry(entry: Element, place: Place) -> AnnotatedDocument:
         "doi": doi,
         "venue": _text(entry, f"{_ARXIV}journal_ref"),
         "authors": [
-            family_first(_text(each, f"{_ATOM}name")) for each in entry.findall(f"{_ATOM}author")
+            family_first(_text(author, f"{_ATOM}name")) for author in entry.iter(f"{_ATOM}author")
         ],
         "url": url,
-        "categories": [each.get("term", "") for each in entry.findall(f"{_ATOM}category")],
+        "categories": [element.get("term", "") for element in entry.findall(f"{_ATOM}category")],
         "published": _text(entry, f"{_ATOM}published"),
         "updated": _text(entry, f"{_ATOM}updated"),
         "comment": _text(entry, f"{_ARXIV}comment"),

@@ -66,7 +66,7 @@ def string_of(record: Mapping[str, Any], name: str, place: Place) -> str:
         FormatError: It is something else.
     """
     value = record.get(name)
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return " ".join(value)
     if not isinstance(value, str | None):
         raise place.unexpected(value, "a string", field=name)

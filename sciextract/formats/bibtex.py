@@ -173,8 +173,8 @@ def _entries_of(
             if isinstance(inner, Entry):
                 fields: dict[str, str] = {}
                 repeated: list[str] = []
-                for each in inner.fields:
-                    name, value = each.key.lower(), strings.plain(each.value)
+                for field in inner.fields:
+                    name, value = field.key.lower(), strings.plain(field.value)
                     if fields.setdefault(name, value) != value:
                         if name == "keywords":  # ScienceDirect writes a field for each
                             fields[name] += f"; {value}"
@@ -276,12 +276,12 @@ def _document(
         "venue": values.get(venue),
         "authors": [
             name
-            for each in (split_multiple_persons_names(authors) if authors else [])
-            if (name := _name(each.strip()))
+            for person in (split_multiple_persons_names(authors) if authors else [])
+            if (name := _name(person.strip()))
         ],
         "url": values.get("url"),
         "keywords": [
-            word for each in re.split("[;,]", values.get("keywords", "")) if (word := each.strip())
+            word for part in re.split("[;,]", values.get("keywords", "")) if (word := part.strip())
         ],
         "entry_type": entry.kind,
     }

@@ -286,9 +286,9 @@ def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> Bi
         made.add_relation(relation)
 
     annotations = document.annotations.in_states(NOT_REJECTED)
-    for number, each in enumerate(annotations.relations, start=1):
-        nodes = [BioCNode(refs[each.head], "head"), BioCNode(refs[each.tail], "tail")]
-        add_relation("R", number, {"type": safe(each.label)} | _score(each), nodes)
+    for number, link in enumerate(annotations.relations, start=1):
+        nodes = [BioCNode(refs[link.head], "head"), BioCNode(refs[link.tail], "tail")]
+        add_relation("R", number, {"type": safe(link.label)} | _score(link), nodes)
     for number, cluster in enumerate(filter(lambda c: c.mentions, annotations.clusters), start=1):
         nodes = [BioCNode(refs[mention], CLUSTER_ROLE) for mention in cluster.mentions]
         add_relation("C", number, {"type": COREFERENCE} | _score(cluster), nodes)
@@ -304,7 +304,7 @@ def _add_passages(
 ) -> None:
     """Add the title, if it is known and no entity crosses its end, and the rest; the first has the bibliography."""
     cut = title_length_of(document.text, document.fields)
-    crossed = any(each.span.char_start <= cut < each.span.char_end for each in entities)
+    crossed = any(entity.span.char_start <= cut < entity.span.char_end for entity in entities)
     layout = [("abstract", 0, len(text))]
     if cut and not crossed and len(text) > cut + 1:
         layout = [("title", 0, cut), ("abstract", cut + 1, len(text))]

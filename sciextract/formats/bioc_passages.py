@@ -189,7 +189,7 @@ _AUTHOR = re.compile(r"surname:([^;]*)(?:;given-names:(.*))?")
 def label_of(infons: Mapping[str, Any], keys: Sequence[str] = ENTITY_KEYS) -> str:
     """The type of an annotation, or of a relation with its keys; empty when it has none."""
     values = (infons.get(key) for key in keys)
-    return next((str(each) for each in values if isinstance(each, str | int) and str(each)), "")
+    return next((str(value) for value in values if isinstance(value, str | int) and str(value)), "")
 
 
 def score_of(infons: Mapping[str, Any]) -> float | None:

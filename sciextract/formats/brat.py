@@ -77,7 +77,7 @@ def notes_for(folder: Path) -> Notes:
     absolute = folder.absolute()
     # brat uses the nearest configuration above a folder; ours has its notes beside it.
     above = (absolute, *absolute.parents)
-    notes = Notes(next((each for each in above if (each / SCHEMA_FILE).is_file()), absolute))
+    notes = Notes(next((parent for parent in above if (parent / SCHEMA_FILE).is_file()), absolute))
     path = notes.folder / NOTES_FILE
     if not path.is_file() or not (notes.folder / SCHEMA_FILE).is_file():
         return notes
@@ -418,7 +418,7 @@ class BratWriter(FolderWriter):
             yield f"*\t{COREFERENCE} {' '.join(mentions)}"
         name_of = self._labels.name_of
         self._configuration.see(
-            {name_of(each.label) for each in written},
+            {name_of(entity.label) for entity in written},
             {name_of(label) for *_, label in relations},
             groups,
         )
@@ -433,7 +433,7 @@ class Configuration:
         self._labels = labels
         types = (schema.entity_labels, schema.relation_labels) if schema else ((), ())
         self._entities, self._relations = (
-            dict.fromkeys(map(labels.name_of, each)) for each in types
+            dict.fromkeys(map(labels.name_of, listed)) for listed in types
         )
         self._has_clusters = schema is None or schema.coreference
 
@@ -450,7 +450,7 @@ class Configuration:
         lines = ["[entities]", *self._entities, "\n[relations]"]
         lines.append(f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>")
         types = self._schema.relations if self._schema else ()
-        known = {self._labels.name_of(each.label): each for each in types}
+        known = {self._labels.name_of(relation.label): relation for relation in types}
         for name in self._relations:
             relation = known.get(name)
             pairs = relation.pairs if relation else ()

@@ -136,13 +136,13 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
                 raise Place(source.path, line_number, key).error(f"{found} as in line {first_line}")
         edges = pairwise(sorted({*starts, len(rows)}))
         sentences = [rows[start:end] for start, end in edges]
-        text, tokens = from_token_lists([[cells[0] for cells, _ in each] for each in sentences])
+        text, tokens = from_token_lists([[cells[0] for cells, _ in part] for part in sentences])
         items = CorpusItems(Place(source.path, None, key), source.provenance)
         for sentence in tokens.sentences:
             start = sentence.token_start
             tags = [cells[-1] for cells, _ in rows[start : sentence.token_end]]
-            for each, label in tagged_ranges(tags):
-                range_ = TokenRange(start + each.token_start, start + each.token_end)
+            for mention, label in tagged_ranges(tags):
+                range_ = TokenRange(start + mention.token_start, start + mention.token_end)
                 items.entity([tokens.char_span(range_)], label)
         items.unread["conll columns of a token"] += sum(
             cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows

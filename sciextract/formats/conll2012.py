@@ -87,12 +87,12 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
             (cells[_NAMES] if len(cells) > _NAMES + 1 else "*", place_of(line_number))
             for cells, line_number in rows
         ]
-        text, tokens = from_token_lists([[cells[_WORD] for cells, _ in each] for each in sentences])
+        text, tokens = from_token_lists([[cells[_WORD] for cells, _ in part] for part in sentences])
         items = CorpusItems(Place(source.path, None, key), source.provenance)
-        for each in tokens.sentences:
-            column = names[each.token_start : each.token_end]
+        for inside in tokens.sentences:
+            column = names[inside.token_start : inside.token_end]
             for start, end, label in _enclosed(column, "names", _name_brackets):
-                found = TokenRange(each.token_start + start, each.token_start + end)
+                found = TokenRange(inside.token_start + start, inside.token_start + end)
                 items.entity([tokens.char_span(found)], label)
         clusters: defaultdict[int, list[Span]] = defaultdict(list)
         column = [(cells[-1], place_of(line_number)) for cells, line_number in rows]
@@ -177,7 +177,7 @@ class Conll2012Writer(LineWriter):
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)
         self.losses.update(layers.losses)
-        self.lose("relation", sum(each.state in NOT_REJECTED for each in given.relations))
+        self.lose("relation", sum(relation.state in NOT_REJECTED for relation in given.relations))
         key = _cell(document.document.doc_key) or "-"
         self.lose("document key with other characters", key != document.document.doc_key)
         self._sink.write_line(f"#begin document ({key}); part 000")
@@ -215,25 +215,26 @@ class Conll2012Writer(LineWriter):
             ranges = sorted(
                 (tokens for tokens, _ in cluster), key=lambda r: (r.token_start, -r.token_end)
             )
-            for each in ranges:
-                sentence = table.sentences[table.sentence_of(each.token_start)]
-                if not sentence.contains(each):
+            for mention in ranges:
+                sentence = table.sentences[table.sentence_of(mention.token_start)]
+                if not sentence.contains(mention):
                     self.lose("mention across sentences")
                 elif any(
-                    m.token_start < each.token_start < m.token_end < each.token_end
+                    m.token_start < mention.token_start < m.token_end < mention.token_end
                     for m in mentions
                 ):
                     self.lose("mention that crosses another of its cluster")
                 else:
-                    mentions.append(each)
+                    mentions.append(mention)
             number += bool(mentions)
-            for start, end in ((each.token_start, each.token_end - 1) for each in mentions):
+            for mention in mentions:
+                start, end = mention.token_start, mention.token_end - 1
                 if start == end:
                     cells[start].append((1, 0, number, f"({number})"))
                 else:
                     cells[start].append((0, -end, number, f"({number}"))
                     cells[end].append((2, -start, number, f"{number})"))
-        return ["|".join([mark for *_, mark in sorted(each)]) or "-" for each in cells]
+        return ["|".join([mark for *_, mark in sorted(cell)]) or "-" for cell in cells]
 
 
 def _cell(text: str) -> str:

@@ -48,14 +48,14 @@ class DoccanoWriter(LineWriter):
         layers = span_layers(document, untyped=False)
         self.losses.update(layers.losses)
         first = self._entity_count + 1
-        numbers = {each.id: number for number, each in enumerate(layers.entities, start=first)}
+        numbers = {entity.id: number for number, entity in enumerate(layers.entities, start=first)}
         self._entity_count += len(numbers)
         entities, relations = [], []
-        for each in layers.entities:
-            span = each.span
+        for entity in layers.entities:
+            span = entity.span
             place = {"start_offset": span.char_start, "end_offset": span.char_end}
             copy = {"text": span.of(document.document.text)}
-            entities.append({"id": numbers[each.id], "label": each.label, **place, **copy})
+            entities.append({"id": numbers[entity.id], "label": entity.label, **place, **copy})
         for head, tail, label in layers.relations:
             self._relation_count += 1
             ends = {"from_id": numbers[head.id], "to_id": numbers[tail.id]}

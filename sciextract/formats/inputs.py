@@ -111,15 +111,15 @@ def paths_of(path: Path, part: Part) -> list[Path]:
 def splits_of(path: Path) -> dict[Part, list[Path]]:
     """The splits of a folder, each with the files or folders that are it; empty without any."""
     found: dict[Part, list[Path]] = {}
-    for each, part in _named(path) if path.is_dir() else ():
-        found.setdefault(part, []).append(each)
+    for entry, part in _named(path) if path.is_dir() else ():
+        found.setdefault(part, []).append(entry)
     return found
 
 
 def _named(folder: Path) -> Iterator[tuple[Path, Part]]:
     """What is called like a split, at any depth; nothing is looked for inside of it."""
-    entries = sorted(each for each in folder.iterdir() if not each.name.startswith("."))
-    if any(each.suffix == _STANDOFF for each in entries):
+    entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    if any(entry.suffix == _STANDOFF for entry in entries):
         return
     for entry in entries:
         part = part_of(entry.name)
@@ -173,7 +173,7 @@ def expand_inputs(paths: Sequence[str | Path]) -> InputPaths:
             continue
         matches = sorted(glob.glob(path, recursive=True))
         if "**" in path:
-            matches = [each for each in matches if os.path.isfile(each)]
+            matches = [match for match in matches if os.path.isfile(match)]
         if not matches:
             hint = "* and ? stand for letters of one name, [ab] for one of them, ** for folders at any depth"
             raise InputMissingError(f"{path}: nothing matches this pattern", hint)
@@ -415,7 +415,7 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
 
 def _suffixes(spec: FormatSpec | None) -> tuple[str, ...]:
     specs = [spec] if spec else readable()
-    return tuple({suffix for each in specs for suffix in each.suffixes})
+    return tuple({suffix for spec in specs for suffix in spec.suffixes})
 
 
 def recognise_source(source: Source) -> tuple[Source, FormatSpec]:

@@ -149,7 +149,7 @@ class CorpusItems:
     def cluster(self, mentions: Iterable[Entity], score: float | None) -> Cluster:
         """Add a cluster; its mentions are put in text order, each once."""
         unique = {mention.id: mention for mention in mentions}
-        ids = sorted(unique, key=lambda each: (unique[each].fragments, each))
+        ids = sorted(unique, key=lambda mention: (unique[mention].fragments, mention))
         return self._cluster(ids, score)
 
     def read_relations(
@@ -192,8 +192,8 @@ class CorpusItems:
             groups |= dict.fromkeys(joined, joined)
         # Every mention of a group holds the same dictionary.
         unique = {id(group): group for group in groups.values()}.values()
-        members = [sorted(group.values(), key=lambda each: each.span) for group in unique]
-        for mentions in sorted(members, key=lambda each: each[0].span):
+        members = [sorted(group.values(), key=lambda mention: mention.span) for group in unique]
+        for mentions in sorted(members, key=lambda member: member[0].span):
             self._cluster([mention.id for mention in mentions], None)
         return Annotations(
             tuple(self._entities.values()),
@@ -281,4 +281,4 @@ def in_fitting_unit(
             break
     if not found:
         raise problems[0]
-    return min(found, key=lambda each: each[0].unread[MISFIT])
+    return min(found, key=lambda reading: reading[0].unread[MISFIT])

@@ -43,8 +43,8 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
 
 def _document(front: Element, place: Place) -> AnnotatedDocument:
     ids = {
-        each.get("pub-id-type", ""): running_text(each)
-        for each in front.findall(f"{_META}/{{*}}article-id")
+        element.get("pub-id-type", ""): running_text(element)
+        for element in front.findall(f"{_META}/{{*}}article-id")
     }
     pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
     pmc = ids.get("pmc") or ids.get("pmcid") or ""
@@ -55,14 +55,14 @@ def _document(front: Element, place: Place) -> AnnotatedDocument:
     ]
     given = front.findall(f"{_META}/{{*}}abstract")
     # Graphical, plain-language and other further abstracts have a type; some articles have no other.
-    chosen = min(given, key=lambda each: _rank_of(each.get("abstract-type", "")), default=None)
-    others = [each for each in given if each is not chosen]
+    chosen = min(given, key=_rank_of, default=None)
+    others = [abstract for abstract in given if abstract is not chosen]
     others += front.findall(f"{_META}/{{*}}trans-abstract")
     # An article that appears online first has a date of its own: that of the issue counts.
     dates = front.findall(f"{_META}/{{*}}pub-date")
-    dates.sort(key=lambda each: (each.get("pub-type") or each.get("date-type")) not in _PRINTED)
+    dates.sort(key=lambda date: (date.get("pub-type") or date.get("date-type")) not in _PRINTED)
     fields: dict[str, Any] = {
-        "year": year_of([first_text(each, "{*}year") for each in dates]),
+        "year": year_of([first_text(date, "{*}year") for date in dates]),
         "doi": doi,
         "pmid": pmid,
         "venue": first_text(front, *_VENUES),
@@ -71,9 +71,9 @@ def _document(front: Element, place: Place) -> AnnotatedDocument:
         **{name: first_text(front, f"{_META}/{{*}}{name}") for name in _SINGLE},
         "subject": texts_of(front.findall(f"{_META}/{{*}}article-categories//{{*}}subject")),
         "OtherAbstract": [
-            {name.rpartition("}")[2]: value for name, value in each.attrib.items()}
-            | {"text": running_text(each)}
-            for each in others
+            {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+            | {"text": running_text(element)}
+            for element in others
         ],
         "ArticleId": ids,
     }
@@ -81,8 +81,9 @@ def _document(front: Element, place: Place) -> AnnotatedDocument:
     return make_record(place, ": ".join(texts_of(titles)), abstract, fields)
 
 
-def _rank_of(kind: str) -> int:
-    """How far a kind of abstract is from one of prose: none, a summary, another, a picture or a list."""
+def _rank_of(abstract: Element) -> int:
+    """How far an abstract is from one of prose by its kind: none, a summary, another, a picture or a list."""
+    kind = abstract.get("abstract-type", "")
     is_summary = "summary" in kind or "abstract" in kind
     return 3 if _NO_ABSTRACT.search(kind) else 2 - is_summary if kind else 0
 

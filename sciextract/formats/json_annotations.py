@@ -42,15 +42,15 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     text = string_at(record.get("text"), "text", place)
     items = CorpusItems(place, source.provenance)
     layers = {
-        f"spans.{name}": each
-        for name, each in object_at(record.get("spans") or {}, "spans", place).items()
+        f"spans.{name}": listed
+        for name, listed in object_at(record.get("spans") or {}, "spans", place).items()
     }
     layers["ents"] = record.get("ents")
     chosen = "spans.sc" if layers.get("spans.sc") else "ents"
     if not layers[chosen] and len(layers) == 2:
         chosen = next(iter(layers))
     known = set()
-    for name in sorted(layers, key=lambda each: each != chosen):
+    for name in sorted(layers, key=lambda layer: layer != chosen):
         for value, field in items.objects(layers[name], name):
             with items.leaving_out():
                 span = span_at([value.get("start"), value.get("end")], len(text), field, place)
@@ -101,7 +101,7 @@ def _pubannotation_documents(
     record: Record, source: Source, line: int
 ) -> Iterator[AnnotatedDocument]:
     key, key_field = key_of(record, source, line)
-    names = [str(record[each]) for each in ("sourcedb", "sourceid", "divid") if record.get(each)]
+    names = [str(record[field]) for field in ("sourcedb", "sourceid", "divid") if record.get(field)]
     key = key if key_field else ":".join(names) or key
     place = Place(source.path, line, key)
     text = string_at(record.get("text"), "text", place)

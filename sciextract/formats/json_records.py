@@ -175,11 +175,11 @@ def values_at(value: object, path: str) -> list[Any]:
     found = [value]
     for part in path.split("."):
         if part == ",":
-            found = [word for each in found if isinstance(each, str) for word in each.split(",")]
+            found = [word for inner in found if isinstance(inner, str) for word in inner.split(",")]
         elif part == "*":
-            found = [item for each in found if isinstance(each, list) for item in each]
+            found = [item for inner in found if isinstance(inner, list) for item in inner]
         else:
-            found = [each[part] for each in found if isinstance(each, dict) and part in each]
+            found = [inner[part] for inner in found if isinstance(inner, dict) and part in inner]
     return found
 
 

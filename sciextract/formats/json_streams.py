@@ -120,12 +120,12 @@ def json_objects(source: Source, lists: str = _NO_LISTS) -> Iterator[Found]:
     if start[0] + start[-1] != "{}" or opens_list.search(start):
         yield from _read_text(chain([first], lines), source.path, opens_list)
         return
-    for number, each in chain([first], filled):
-        if isinstance(each, FormatError):
-            yield number, each
+    for number, content in chain([first], filled):
+        if isinstance(content, FormatError):
+            yield number, content
             continue
         try:
-            yield number, parse_object(each.strip().removesuffix(","), source.path, number)
+            yield number, parse_object(content.strip().removesuffix(","), source.path, number)
         except FormatError as error:
             error.hint = _DAMAGED
             yield number, error

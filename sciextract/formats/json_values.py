@@ -119,7 +119,7 @@ def _is_deeper(value: dict[str, Any] | list[Any], levels: int) -> bool:
     children = value.values() if isinstance(value, dict) else value
     if levels == 1:
         return len(value) > 0
-    return any(isinstance(each, (dict, list)) and _is_deeper(each, levels - 1) for each in children)
+    return any(isinstance(part, (dict, list)) and _is_deeper(part, levels - 1) for part in children)
 
 
 class _UnusableError(ValueError):
@@ -334,10 +334,10 @@ def with_usual_names(record: Record) -> Record:
     given = {plain_name(name): name for name in reversed(record)}
     found: dict[str, tuple[str, str]] = {}
     for meaning, names in _TEXT_NAMES.items():
-        there = [given[plain] for each in names if (plain := plain_name(each)) in given]
+        there = [given[plain] for name in names if (plain := plain_name(name)) in given]
         texts = [(name, text) for name in there if (text := running_string(record[name]))]
         if texts:
-            found[meaning] = min(texts, key=lambda each: is_placeholder(each[1]))
+            found[meaning] = min(texts, key=lambda text: is_placeholder(text[1]))
     # What has a name alone may be a person, or a journal.
     if "abstract" not in found and plain_name(found.get("title", ("title",))[0]) != "title":
         del found["title"]
@@ -352,11 +352,11 @@ def with_usual_names(record: Record) -> Record:
 def running_string(value: object) -> str:
     """A text as APIs give it: a string, a list of them or of DataCite's descriptions, words with their positions; else ""."""
     if isinstance(value, list):
-        kinds = [each.get("descriptionType") for each in value if isinstance(each, dict)]
+        kinds = [part.get("descriptionType") for part in value if isinstance(part, dict)]
         parts = (
-            each.get("description") or each.get("title") if isinstance(each, dict) else each
-            for each in value
-            if "Abstract" not in kinds or each.get("descriptionType") == "Abstract"
+            part.get("description") or part.get("title") if isinstance(part, dict) else part
+            for part in value
+            if "Abstract" not in kinds or part.get("descriptionType") == "Abstract"
         )
         return " ".join(part for part in parts if isinstance(part, str))
     if isinstance(value, dict):

@@ -133,8 +133,8 @@ def record_of(
         {**entity_record(entity), "text": texts[entity.id]} for entity in annotations.entities
     ]
     record["links"] = [
-        {**link_record(each), "head_text": texts[each.head], "tail_text": texts[each.tail]}
-        for each in annotations.relations
+        {**link_record(link), "head_text": texts[link.head], "tail_text": texts[link.tail]}
+        for link in annotations.relations
     ]
     record["groups"] = [group_record(cluster) for cluster in annotations.clusters]
     if annotations.attributes:
@@ -188,9 +188,9 @@ def _state_record(state: ProjectState, view: Annotations) -> Record:
     shown |= {attribute.id for attribute in view.attributes}
     found = state.everything
     rejected = {
-        "entities": [entity_record(each) for each in found.entities if each.id not in shown],
-        "links": [link_record(each) for each in found.relations if each.id not in shown],
-        "groups": [group_record(each) for each in found.clusters if each not in view.clusters],
+        "entities": [entity_record(entity) for entity in found.entities if entity.id not in shown],
+        "links": [link_record(link) for link in found.relations if link.id not in shown],
+        "groups": [group_record(group) for group in found.clusters if group not in view.clusters],
         "attributes": [attribute_record(item) for item in found.attributes if item.id not in shown],
     }
     more = plain(replace(state, everything=Annotations()))
@@ -216,7 +216,7 @@ def _state_at(record: Record, text_length: int, provenance: str, place: Place) -
     values = {name: value for name, value in given.items() if name != "everything"}
     state = convert(values, ProjectState, f"{place.path}:{place.line}: project_state")
     try:
-        decisions = tuple(replace(each, at=each.at.astimezone(UTC)) for each in state.decisions)
+        decisions = tuple(replace(made, at=made.at.astimezone(UTC)) for made in state.decisions)
     except (ValueError, OverflowError) as error:
         raise place.error(f"a time that no clock shows: {error}", field="project_state") from None
     return replace(state, everything=everything, decisions=decisions)
@@ -234,11 +234,11 @@ def _made(item: Entity | Relation | Cluster | Attribute) -> Record:
 def _candidates(candidates: Candidates) -> Record:
     return {
         "spans": [
-            {"span": _range(each.span), "labels": _labels(each.labels)} for each in candidates.spans
+            {"span": _range(one.span), "labels": _labels(one.labels)} for one in candidates.spans
         ],
         "pairs": [
-            {"head": _range(each.head), "tail": _range(each.tail), "labels": _labels(each.labels)}
-            for each in candidates.pairs
+            {"head": _range(pair.head), "tail": _range(pair.tail), "labels": _labels(pair.labels)}
+            for pair in candidates.pairs
         ],
         "links": [
             {
@@ -256,7 +256,7 @@ def _range(span: Span) -> list[int]:
 
 
 def _labels(labels: Iterable[LabelScore]) -> list[list[str | float]]:
-    return [[each.label, each.score] for each in labels]
+    return [[other.label, other.score] for other in labels]
 
 
 def read_jsonl(source: Source) -> Iterator[ReadItem]:
@@ -356,7 +356,7 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
     else:
         # Without the lossless form: annotations from the SciERC fields, if there are any.
         tokens = _tokens(record, text, Annotations(), place)
-        sentences = [[""] * len(each) for each in tokens.sentences]
+        sentences = [[""] * len(sentence) for sentence in tokens.sentences]
         chosen = {layer: layer for layer in scierc.LAYERS if record.get(layer) is not None}
         annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
     candidates = _candidates_at(record.get("candidates"), len(text), place)
@@ -388,7 +388,7 @@ def _has_own_attributes(record: Record) -> bool:
 def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:
     """The sentences of a record that has the ranges of its tokens and sentences only."""
     ranges = list_at(record.get("token_ranges"), "token_ranges", place)
-    tokens = [span_at(each, len(text), "token_ranges", place).of(text) for each in ranges]
+    tokens = [span_at(pair, len(text), "token_ranges", place).of(text) for pair in ranges]
     return cut_at(tokens, record["sentence_ranges"], "sentence_ranges", place)
 
 
@@ -399,11 +399,11 @@ def cut_at(tokens: list[Any], ranges: object, field: str, place: Place) -> list[
         FormatError: They are no ranges of tokens.
     """
     cut = []
-    for each in list_at(ranges, field, place):
-        start, end = each if isinstance(each, list) and len(each) == 2 else (None, None)
+    for pair in list_at(ranges, field, place):
+        start, end = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
         if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(tokens):
             allowed = f"[first token, end) with 0 <= first < end <= {len(tokens)}"
-            raise place.unexpected(each, allowed, field=field)
+            raise place.unexpected(pair, allowed, field=field)
         cut.append(tokens[start:end])
     return cut
 
@@ -472,7 +472,7 @@ class _ItemReader:
         self._entities.add(item_id)
         where = f"{field}.fragments"
         listed = list_at(item.get("fragments"), where, self._place)
-        fragments = tuple([span_at(each, self._length, where, self._place) for each in listed])
+        fragments = tuple([span_at(pair, self._length, where, self._place) for pair in listed])
         ascending = all(left.char_end <= right.char_start for left, right in pairwise(fragments))
         if not fragments or not ascending:
             allowed = "one or more ranges, ascending, apart"
@@ -499,7 +499,7 @@ class _ItemReader:
 
     def cluster(self, item: Record, field: str) -> Cluster:
         listed = list_at(item.get("mentions"), f"{field}.mentions", self._place)
-        mentions = tuple([self._argument(each, f"{field}.mentions") for each in listed])
+        mentions = tuple([self._argument(entity_id, f"{field}.mentions") for entity_id in listed])
         where = {name: f"{field}.mention_{name}" for name in ("scores", "states")}
         aligned = {}
         for name, place in where.items():
@@ -512,8 +512,8 @@ class _ItemReader:
             self._new_id(item, field),
             mentions,
             *self._made_by(item, field),
-            tuple([number_at(each, where["scores"], self._place) for each in aligned["scores"]]),
-            tuple([self._state(each, where["states"]) for each in aligned["states"]]),
+            tuple([number_at(score, where["scores"], self._place) for score in aligned["scores"]]),
+            tuple([self._state(state, where["states"]) for state in aligned["states"]]),
         )
 
     def attribute(self, item: Record, field: str) -> Attribute:
@@ -572,10 +572,10 @@ def _candidates_at(value: object, text_length: int, place: Place) -> Candidates 
     def labels(item: Record, field: str) -> tuple[LabelScore, ...]:
         return _labels_at(item.get("labels"), f"{field}.labels", place)
 
-    spans = [SpanCandidate(span("span", *each), labels(*each)) for each in each_of("spans")]
+    spans = [SpanCandidate(span("span", *item), labels(*item)) for item in each_of("spans")]
     pairs = [
-        PairCandidate(span("head", *each), span("tail", *each), labels(*each))
-        for each in each_of("pairs")
+        PairCandidate(span("head", *item), span("tail", *item), labels(*item))
+        for item in each_of("pairs")
     ]
     links = []
     for item, field in each_of("links"):

@@ -47,7 +47,7 @@ def labelling_config(schema: LabelSchema) -> str:
     lines = ["<View>"]
     if relations:
         lines.append("  <Relations>")
-        lines += [f"    <Relation value={quoteattr(each)}/>" for each in relations]
+        lines += [f"    <Relation value={quoteattr(relation)}/>" for relation in relations]
         lines.append("  </Relations>")
     lines.append(f'  <Labels name="{LABELS_NAME}" toName="{TEXT_NAME}">')
     for entity in schema.entities:
@@ -97,11 +97,11 @@ class ResultReader:
         spans, remark = to_spans(given_spans, self._text, self._place)
         if any(isinstance(span, FormatError) for span in spans):
             # The first releases wrote the last character's offset as the end: the mentions tell.
-            longer = [each._replace(end=each.end + 1) for each in given_spans]
+            longer = [span._replace(end=span.end + 1) for span in given_spans]
             others, _ = to_spans(longer, self._text, self._place)
-            if all(each.mention for each in longer) and all(isinstance(o, Span) for o in others):
+            if all(span.mention for span in longer) and all(isinstance(o, Span) for o in others):
                 spans, remark = others, INCLUSIVE_ENDS
-        self.items.bare_offsets = not remark and any(each.mention is None for each in given_spans)
+        self.items.bare_offsets = not remark and any(span.mention is None for span in given_spans)
         if remark:
             self.items.remarks[remark] += 1
         for (given, result), span in zip(self._given, spans, strict=True):
@@ -153,7 +153,7 @@ class ResultReader:
             self._other_ids.add(str(result.get("id")))
             self.items.unread["relation of a result of another kind"] += 1
             return
-        if any(len(each) > 1 for each in ends):
+        if any(len(end) > 1 for end in ends):
             self.items.remarks["relation of a region with several labels, read for the first"] += 1
         direction = result.get("direction") or "right"
         if direction not in _DIRECTIONS:
@@ -198,7 +198,7 @@ class LabelStudioWriter(LineWriter):
 
 def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Record:
     document = annotated.document
-    names = {each.id: f"e{number}" for number, each in enumerate(layers.entities, start=1)}
+    names = {entity.id: f"e{number}" for number, entity in enumerate(layers.entities, start=1)}
     results: list[Record] = []
     for entity in layers.entities:
         span = entity.span
@@ -211,9 +211,9 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Reco
     for head, tail, label in layers.relations:
         labels.setdefault((names[head.id], names[tail.id]), []).append(label)
     # Label Studio keeps one relation a pair of regions, with any number of labels.
-    for (first, second), each in labels.items():
+    for (first, second), of_pair in labels.items():
         ends = {"from_id": first, "to_id": second}
-        results.append({**ends, "type": "relation", "direction": "right", "labels": each})
+        results.append({**ends, "type": "relation", "direction": "right", "labels": of_pair})
     annotations, predictions = [], []
     if layers.undecided:
         version = str(annotated.model or "sciextract")
@@ -250,11 +250,11 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     for name in _LAYERS:
         listed = list_at(record.get(name), name, place)
         # Task lists of large projects hold ids of predictions and drafts in place of the objects.
-        if name in ("predictions", "drafts") and all(type(each) is int for each in listed):
+        if name in ("predictions", "drafts") and all(type(layer) is int for layer in listed):
             listed = []
-        layers[name] = [each for each, _ in objects_at(listed, name, place)]
+        layers[name] = [layer for layer, _ in objects_at(listed, name, place)]
     given = layers["annotations"] + layers["completions"]
-    done = [each for each in given if not each.get("was_cancelled")]
+    done = [layer for layer in given if not layer.get("was_cancelled")]
     predictions, drafts = layers["predictions"], layers["drafts"]
     name = _text_field(data, [*given, *predictions], place)
     text, fields = data[name], unknown_fields(data, {name, "doc_key"}, place)
@@ -293,10 +293,10 @@ def _task_of_min(record: Record) -> Record:
         return record
     results, data = [], {}
     for name, value in record.items():
-        is_control = isinstance(value, list) and all(isinstance(each, dict) for each in value)
+        is_control = isinstance(value, list) and all(isinstance(region, dict) for region in value)
         if is_control:
             results += [
-                {"type": REGION_TYPES["labels" not in each], "value": each} for each in value
+                {"type": REGION_TYPES["labels" not in region], "value": region} for region in value
             ]
         elif name not in _MIN_FIELDS:
             data[name] = value
@@ -317,10 +317,11 @@ def _text_field(data: Record, layers: list[dict[str, Any]], place: Place) -> str
     named = set()
     for layer in layers:
         results = layer.get("result")
-        for each in results if isinstance(results, list) else []:
+        for result in results if isinstance(results, list) else []:
             # New exports leave the source out, such as "$text".
-            if isinstance(each, dict) and each.get("type") in REGION_TYPES and "source" in each:
-                named.add(str(each["source"]).removeprefix("$"))
+            is_region = isinstance(result, dict) and result.get("type") in REGION_TYPES
+            if is_region and "source" in result:
+                named.add(str(result["source"]).removeprefix("$"))
     named &= set(strings)
     if len(named) == 1:
         return named.pop()

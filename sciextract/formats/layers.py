@@ -53,13 +53,13 @@ def with_split_tokens(document: Document, annotations: Iterable[Annotations]) ->
 
     A model's entities do not split tokens that the input gave.
     """
-    entities = tuple([entity for each in annotations for entity in each.entities])
+    entities = tuple([entity for annotation in annotations for entity in annotation.entities])
     # Token-only input is read as its tokens joined by one space.
     spans, text = document.tokens.spans, document.text
     edges = [0, *(at for span in spans for at in (span.char_start, span.char_end)), len(text)]
     between = [text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)]
     if between == ["", *[" "] * (len(spans) - 1), ""]:
-        entities = tuple([each for each in entities if not each.source.startswith("model:")])
+        entities = tuple([entity for entity in entities if not entity.source.startswith("model:")])
     return replace(document, tokens=_split_table(document.tokens, text, entities))
 
 
@@ -100,8 +100,8 @@ def entity_layers(annotated: AnnotatedDocument, losses: Counter[str]) -> TokenLa
     layers = token_layers(only)
     losses.update(layers.losses)
     losses += Counter(
-        relation=sum(each.state in NOT_REJECTED for each in given.relations),
-        cluster=sum(each.state in NOT_REJECTED for each in given.clusters),
+        relation=sum(relation.state in NOT_REJECTED for relation in given.relations),
+        cluster=sum(cluster.state in NOT_REJECTED for cluster in given.clusters),
     )
     return layers
 
@@ -251,7 +251,7 @@ def span_layers(
     given = annotated.annotations
     items: list[Entity | Relation | Cluster]
     items = [*given.entities, *given.relations, *given.clusters]
-    layers.undecided = {each.state for each in items} == {State.UNDECIDED}
+    layers.undecided = {item.state for item in items} == {State.UNDECIDED}
     return layers
 
 

@@ -139,7 +139,7 @@ def plain_text(text: str) -> str:
         builder.end(name)
     root = builder.close()
     # Line ends are layout only where blocks stand for lines.
-    has_blocks = any(each.tag in _BLOCKS | _HEADINGS for each in root.iter())
+    has_blocks = any(element.tag in _BLOCKS | _HEADINGS for element in root.iter())
     if not has_blocks:
         return "".join(_pieces(root, []))
     # The heading of the whole may stand in an element around all of it; a title may be nothing but a heading.

@@ -63,14 +63,14 @@ def _is_annotated(item: ReadItem) -> TypeGuard[AnnotatedDocument]:
 
 def _unit_of(documents: Sequence[AnnotatedDocument]) -> tuple[Unit, str]:
     """What the offsets of a file count, and a remark where that is not characters or not known."""
-    cut = sum(_cuts_words(each.document.text, each.annotations.entities) for each in documents)
+    cut = sum(_cuts_words(item.document.text, item.annotations.entities) for item in documents)
     if 2 * cut <= len(documents):
         return CODE_POINTS, ""
     found: dict[tuple[object, ...], Unit] = {}
     for unit in UNITS[1:]:
-        read = [_entities_in(unit, each) for each in documents]
-        texts = [each.document.text for each in documents]
-        if all(each and _fits(text, each) for text, each in zip(texts, read, strict=True)):
+        read = [_entities_in(unit, item) for item in documents]
+        texts = [item.document.text for item in documents]
+        if all(read) and all(map(_fits, texts, read)):
             found.setdefault(tuple(read), unit)
     share = f"read as characters, mentions in {cut} of {len(documents)} records cut words"
     if len(found) != 1:
@@ -123,4 +123,4 @@ def _cuts_words(text: str, entities: Iterable[Entity]) -> bool:
 
 def _fits(text: str, entities: Sequence[Entity]) -> bool:
     mentions = [span.of(text) for entity in entities for span in entity.fragments]
-    return not _cuts_words(text, entities) and all(each == each.strip() for each in mentions)
+    return not _cuts_words(text, entities) and mentions == [*map(str.strip, mentions)]

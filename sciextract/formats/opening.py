@@ -297,9 +297,9 @@ def expand_url(url: str) -> list[str]:
         if "*" in path:
             found = system.glob(path)
         elif system.isdir(path):
-            below = {each: posixpath.relpath(each, path).split("/") for each in system.find(path)}
+            below = {file: posixpath.relpath(file, path).split("/") for file in system.find(path)}
             found = [
-                each for each, parts in below.items() if not any(p.startswith(".") for p in parts)
+                file for file, parts in below.items() if not any(p.startswith(".") for p in parts)
             ]
         else:
             found = [path] if system.exists(path) else []
@@ -310,7 +310,7 @@ def expand_url(url: str) -> list[str]:
     # Listings name files by their paths, which may leave out the host or account of the URL.
     place = path.rstrip("/")
     start = url[: url.rindex(place)] if place in url else url.partition("://")[0] + "://"
-    return sorted(start + each for each in found)
+    return sorted(start + file for file in found)
 
 
 class _Fetched(io.RawIOBase):

@@ -141,9 +141,9 @@ class ParquetWriter(LossyWriter):
         given = {
             "doc_key": document.document.doc_key,
             "text": document.document.text,
-            "entities": [_item(entity_record(each)) for each in annotations.entities],
-            "relations": [_item(link_record(each)) for each in annotations.relations],
-            "clusters": [_item(group_record(each)) for each in annotations.clusters],
+            "entities": [_item(entity_record(entity)) for entity in annotations.entities],
+            "relations": [_item(link_record(relation)) for relation in annotations.relations],
+            "clusters": [_item(group_record(cluster)) for cluster in annotations.clusters],
             "model_name": model and model.name,
             "model_hash": model and model.hash,
             "warnings": document.warnings,
@@ -157,7 +157,7 @@ class ParquetWriter(LossyWriter):
             "text_sha256": text_hash(row["text"]),
             "tokens": [without_surrogates(token)[0] for token in strings],
             "token_ranges": [[span.char_start, span.char_end] for span in tokens.spans],
-            "sentences": [[each.token_start, each.token_end] for each in tokens.sentences],
+            "sentences": [[part.token_start, part.token_end] for part in tokens.sentences],
             "fields": json.dumps(dict(document.document.fields), default=str),
         }
 
@@ -189,7 +189,7 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         for item in list_at(row[column], column, place):
             # Exchange records have alternatives as pairs.
             listed = item.get("alternatives") if isinstance(item, Mapping) else None
-            pairs = [[each["label"], each["score"]] for each in listed or [] if each]
+            pairs = [[label["label"], label["score"]] for label in listed or [] if label]
             items.append({**item, "alternatives": pairs} if listed else item)
         record[name] = items
     if row.get("model_name") is not None:
@@ -320,9 +320,9 @@ def _plain_row(row: Record) -> Record:
 
 def _plain(value: object) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _plain(each) for key, each in value.items()}
+        return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(inner) for inner in value]
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, bytes):

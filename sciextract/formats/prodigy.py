@@ -61,7 +61,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     meta = record["meta"] if isinstance(record.get("meta"), dict) else {}
     if not key_field:
         keys = (meta.get(name) for name in ("doc_key", "id"))
-        key = next((str(each) for each in keys if each and isinstance(each, str | int)), key)
+        key = next((str(key) for key in keys if key and isinstance(key, str | int)), key)
     place = Place(source.path, line, key)
     answer = record.get(ANSWER)
     if answer is not None and (not isinstance(answer, str) or answer not in ANSWERS):
@@ -181,13 +181,13 @@ class _Task:
             allowed = f"the id of one of the {len(self._tokens.spans)} tokens of the task"
             raise self._place.unexpected(number, allowed, field=f"{field}.{name}")
         token = self._tokens.spans[index]
-        around = [each for each in self.items.entities if each.span.contains(token)]
+        around = [entity for entity in self.items.entities if entity.span.contains(token)]
         # Prodigy names the last token of an argument; else the smallest entity around it is meant.
-        ending = [each for each in around if each.span.char_end == token.char_end]
+        ending = [entity for entity in around if entity.span.char_end == token.char_end]
         if ending:
-            return min(ending, key=lambda each: each.span.char_start)
+            return min(ending, key=lambda entity: entity.span.char_start)
         if around:
-            return min(around, key=lambda each: each.span.char_end - each.span.char_start)
+            return min(around, key=lambda entity: entity.span.char_end - entity.span.char_start)
         return self._entity(token, "")
 
     def _entity(self, span: Span, label: str, score: float | None = None) -> Entity:
@@ -219,9 +219,9 @@ class ProdigyWriter(LineWriter):
             # Prodigy has no rejected spans in a task: the answer rejects all of them.
             given = document.annotations
             accepted = Annotations(
-                tuple([replace(each, state=State.IMPORTED) for each in given.entities]),
-                tuple([replace(each, state=State.IMPORTED) for each in given.relations]),
-                tuple([replace(each, state=State.IMPORTED) for each in given.clusters]),
+                tuple([replace(entity, state=State.IMPORTED) for entity in given.entities]),
+                tuple([replace(relation, state=State.IMPORTED) for relation in given.relations]),
+                tuple([replace(cluster, state=State.IMPORTED) for cluster in given.clusters]),
             )
             document = replace(document, annotations=accepted)
         layers = span_layers(document, repeated=False)

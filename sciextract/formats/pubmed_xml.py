@@ -64,15 +64,15 @@ def _document(element: Element, place: Place) -> AnnotatedDocument:
     ids = element.findall("PubmedData/ArticleIdList/ArticleId")
     ids += citation.findall("ArticleIdList/ArticleId")
     locations = citation.findall("Article/ELocationID") + citation.findall("ELocationID")
-    valid = [each for each in locations if each.get("ValidYN") != "N"]
-    dois = [each for each in valid if each.get("EIdType") == "doi"]
-    doi = bare_doi(texts_of([*dois, *(each for each in ids if each.get("IdType") == "doi")]))
+    valid = [location for location in locations if location.get("ValidYN") != "N"]
+    dois = [location for location in valid if location.get("EIdType") == "doi"]
+    doi = bare_doi(texts_of([*dois, *(known for known in ids if known.get("IdType") == "doi")]))
     place = replace(place, doc_key=pmid or doi or place.doc_key)
     book_title = first_text(citation, "Book/BookTitle")
     # "[Not Available]." where only the original one is known.
     places = ("Article/ArticleTitle", "ArticleTitle", _OTHER_TITLE)
-    titles = [first_text(citation, each) for each in places]
-    title = next((each for each in titles if not is_placeholder(each)), "")
+    titles = [first_text(citation, place) for place in places]
+    title = next((title for title in titles if not is_placeholder(title)), "")
     # Books have their abstracts one level higher than articles.
     sections = citation.findall("Article/Abstract/AbstractText")
     sections = sections or citation.findall("Abstract/AbstractText")
@@ -89,18 +89,18 @@ def _document(element: Element, place: Place) -> AnnotatedDocument:
         "MeshHeading": [
             "/".join(
                 ("*" if part.get("MajorTopicYN") == "Y" else "") + running_text(part)
-                for part in each
+                for part in element
             )
-            for each in citation.findall("MeshHeadingList/MeshHeading")
+            for element in citation.findall("MeshHeadingList/MeshHeading")
         ],
         "OtherAbstract": [
-            {**each.attrib, "text": _joined(each.findall("AbstractText"))}
-            for each in citation.findall("OtherAbstract")
+            {**element.attrib, "text": _joined(element.findall("AbstractText"))}
+            for element in citation.findall("OtherAbstract")
         ],
         "ArticleId": {
-            each.get("IdType", ""): running_text(each)
-            for each in ids
-            if each.get("IdType") not in ("doi", "pubmed")
+            article_id.get("IdType", ""): running_text(article_id)
+            for article_id in ids
+            if article_id.get("IdType") not in ("doi", "pubmed")
         },
     }
     return make_record(place, title or book_title, _joined(sections), fields)
@@ -118,7 +118,7 @@ def _joined(sections: Iterable[Element]) -> str:
 def _authors(citation: Element) -> Iterator[str]:
     places = ("Article/AuthorList", "AuthorList", "Book/AuthorList")
     lists = next(filter(None, map(citation.findall, places)), [])
-    for author in (author for each in lists for author in each.findall("Author")):
+    for author in (author for authors in lists for author in authors.findall("Author")):
         family = " ".join(texts_of([*author.findall("LastName"), *author.findall("Suffix")]))
         given = first_text(author, "ForeName", "FirstName", "Initials")
         whole = f"{family}, {given}" if family and given else family

@@ -118,7 +118,7 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
             return LineRole.BETWEEN
         # Some files have no empty lines between documents.
         kind = passage[2] if (passage := _PASSAGE.match(line)) else ""
-        above = (_PASSAGE.match(each) for _, each in block if isinstance(each, str))
+        above = (_PASSAGE.match(earlier) for _, earlier in block if isinstance(earlier, str))
         is_first = kind and any(found and found[2] == kind for found in above)
         return LineRole.FIRST if is_first else LineRole.INSIDE
 
@@ -269,9 +269,9 @@ class PubtatorWriter(LineWriter):
     def _rows(self, annotated: AnnotatedDocument, text: str) -> list[list[str]]:
         """The columns behind the key: mentions in text order, then relations."""
         living = entities_in_text(annotated)
-        whole = [each for each in living if len(each.fragments) == 1]
+        whole = [entity for entity in living if len(entity.fragments) == 1]
         self.lose("discontinuous entity", len(living) - len(whole))
-        entities = sorted(whole, key=lambda each: each.span)
+        entities = sorted(whole, key=lambda entity: entity.span)
         index = {entity.id: number for number, entity in enumerate(entities)}
         relations, groups = named_links(annotated, index, self.losses)
         own: list[list[str]] = [[] for _ in entities]

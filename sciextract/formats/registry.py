@@ -414,7 +414,7 @@ def recognise_export(name: str, start: str) -> FormatSpec:
             "this is a text export of PubMed, which is not supported", path=name, hint=hint
         )
     for pattern in (_FIELD, _TAG):
-        names = dict.fromkeys([each.lower() for each in pattern.findall(start)])
+        names = dict.fromkeys([name.lower() for name in pattern.findall(start)])
         if len(names) > 2 and len(names.keys() - _OF_THE_TEXT) > 1:
             problem = f"this has lines for the fields of a record ({', '.join(names)}), in a layout that is not supported"
             hint = "export RIS, BibTeX or CSV; --from text reads it as it stands"

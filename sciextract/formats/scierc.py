@@ -186,8 +186,8 @@ class _Importer:
                 raise self._place.unexpected(
                     index, f"a sentence from 0 to {len(found) - 1}", field=where
                 )
-            for each in list_at(relations, where, self._place):
-                head, tail, label, *_ = self._values(each, 3, where)
+            for relation in list_at(relations, where, self._place):
+                head, tail, label, *_ = self._values(relation, 3, where)
                 ends = (self._values(end, 2, where) for end in (head, tail))
                 found[index].append([at for end in ends for at in end[:2]] + [label])
         return found
@@ -254,7 +254,7 @@ class SciercWriter(LineWriter):
 def sentence_strings(table: TokenTable, text: str) -> list[list[str]]:
     """Per sentence its token strings, in the forms they were given."""
     strings = table.strings(text)
-    return [list(strings[each.token_start : each.token_end]) for each in table.sentences]
+    return [list(strings[part.token_start : part.token_end]) for part in table.sentences]
 
 
 def layer_fields(layers: TokenLayers) -> dict[str, Any]:

@@ -211,7 +211,7 @@ class FileNames:
             short = safe.encode("utf-8")[:_LONGEST].decode("utf-8", "ignore").rstrip(" .")
             parts.append(f"{short}_" if _RESERVED.fullmatch(short) else short)
         *folders, last = parts
-        folders = [f"{each}_" if each.endswith(self._suffixes) else each for each in folders]
+        folders = [f"{name}_" if name.endswith(self._suffixes) else name for name in folders]
         base = name = "/".join([*folders, last])
         number = 1
         while name.casefold() in self._taken:
@@ -289,5 +289,5 @@ def _has_content(value: object) -> bool:
 def _has_numbers(value: object) -> bool:
     """Whether a list holds numbers, at whatever depth of lists."""
     return isinstance(value, list) and any(
-        isinstance(each, int | float) or _has_numbers(each) for each in value
+        isinstance(inner, int | float) or _has_numbers(inner) for inner in value
     )

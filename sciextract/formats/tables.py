@@ -146,7 +146,7 @@ def written_items(
     """
     entities = {entity.id: entity for entity in entities_in_text(annotated)}
     found = annotated.annotations.in_states(NOT_REJECTED)
-    relations = [each for each in found.relations if {each.head, each.tail} <= entities.keys()]
+    relations = [link for link in found.relations if {link.head, link.tail} <= entities.keys()]
     lost = len(found.relations) - len(relations)
     losses += Counter({"relation of an entity that is not there": lost})
     return entities, relations, found.clusters
@@ -166,7 +166,7 @@ def _entity(entity: Entity, document: Document) -> Row:
         "label": entity.label,
         "char_start": str(span.char_start),
         "char_end": str(span.char_end),
-        "fragments": ";".join([f"{each.char_start}-{each.char_end}" for each in entity.fragments]),
+        "fragments": ";".join([f"{part.char_start}-{part.char_end}" for part in entity.fragments]),
         "mention_text": entity.text_of(document.text),
     }
 
@@ -262,7 +262,7 @@ def read_table(source: Source) -> Iterator[ReadItem]:
                 continue
             problem = "it holds a line that cannot be read"
         except csv.Error as error:
-            problem = next((_WORDS[each] for each in _WORDS if each in str(error)), str(error))
+            problem = next((_WORDS[word] for word in _WORDS if word in str(error)), str(error))
         if problem:
             start, shown = lines.row[0][0], quoted(lines.row[0][1].strip())
             end = lines.go_back(header, syntax)
@@ -298,7 +298,7 @@ def _read_header(lines: _Lines, path: str) -> tuple[list[str], _Syntax]:
                     headers[delimiter] = next(csv.reader([line], delimiter=delimiter))
             # The delimiter with which most columns are understood, then the one that gives most columns.
             delimiter = max(
-                headers, key=lambda each: _count_known(headers[each]), default=_DELIMITERS[0]
+                headers, key=lambda header: _count_known(headers[header]), default=_DELIMITERS[0]
             )
             yield lines.number, headers.get(delimiter, [line]), delimiter
 
@@ -471,7 +471,7 @@ def columns_of(header: list[str]) -> _Columns:
         meaning: plain.index(found)
         for meaning in TEXT_FIELDS
         if (
-            found := next((each for each in map(plain_name, NAMES[meaning]) if each in plain), None)
+            found := next((name for name in map(plain_name, NAMES[meaning]) if name in plain), None)
         )
     }
     names: dict[str, None] = {}

@@ -51,7 +51,7 @@ def _held(tags: Tags, values: Mapping[str, object]) -> set[str]:
 
 def split_keywords(lines: Iterable[str]) -> list[str]:
     """Keywords that semicolons separate."""
-    return [word for line in lines for each in line.split(";") if (word := each.strip())]
+    return [word for line in lines for part in line.split(";") if (word := part.strip())]
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ def _read_tagged(
         keep_unusable(fields, found.given, syntax.id)
         rest = {tag: values for tag, values in found.tags.items() if tag not in found.used}
         # One value stands by itself.
-        fields |= {tag: each[0] if len(each) == 1 else each for tag, each in rest.items()}
+        fields |= {tag: values[0] if len(values) == 1 else values for tag, values in rest.items()}
         key = found.key or fields["doi"] or f"{source.stem}:{number}"
         place = Place(source.path, record.first_line, key)
         return make_record(place, found.title, found.abstract, fields, found.warnings)
@@ -227,7 +227,7 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
             "doi": bare_doi(doi) or bare_doi(tags.get("%U")),
             "pmid": pubmed_number(tags, "%M", ("%~", "%W"), ("nlm",)),
             "venue": joined(tags, venue),
-            "authors": [name for each in record.lines_of("%A") for name in authors_of(each)],
+            "authors": [name for line in record.lines_of("%A") for name in authors_of(line)],
             "url": next(iter(tags.get("%U", [])), None),
             "keywords": split_keywords(record.lines_of("%K")),
         }
@@ -325,13 +325,13 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             (tag for tag in ("JT", "TA", "BTI") if tag in tags and (tag != "BTI" or "TI" in tags)),
             "",
         )
-        dois = (_NBIB_DOI.fullmatch(each) for tag in ("LID", "AID") for each in tags.get(tag, []))
+        dois = (_NBIB_DOI.fullmatch(value) for tag in ("LID", "AID") for value in tags.get(tag, []))
         # "Brinjikji W" is a person; a name without initials is that of a group.
         short_names = [
             f"{family}, {initials}"
             if family and initials.isupper()
             else f"{family}{blank}{initials}"
-            for family, blank, initials in (each.rpartition(" ") for each in tags.get("AU", []))
+            for family, blank, initials in (author.rpartition(" ") for author in tags.get("AU", []))
         ]
         fields: dict[str, Any] = {
             "year": year_of(tags.get("DP")),
@@ -417,7 +417,7 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
         year = next((name for name in ("PY", "Y1", "DA") if year_of(tags.get(name))), "")
         names = [*tags.get("AU", []), *tags.get("A1", [])]
         venue, title, abstract = (
-            first_of(tags, each) for each in (_RIS_VENUES, _TITLES, _ABSTRACTS)
+            first_of(tags, venue) for venue in (_RIS_VENUES, _TITLES, _ABSTRACTS)
         )
         fields: dict[str, Any] = {
             "year": year_of(tags.get(year)),
@@ -425,7 +425,7 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
             "pmid": pubmed_number(tags, "AN", ("DB", "DP"))
             or pubmed_number(tags, "C2", ("DB",), ("scopus",)),
             "venue": joined(tags, venue),
-            "authors": [name for each in names for name in authors_of(each)],
+            "authors": [name for line in names for name in authors_of(line)],
             "url": next(iter(tags.get("UR", [])), None),
             "keywords": split_keywords(tags.get("KW", [])),
         }

@@ -51,7 +51,7 @@ def tagged_ranges(tags: Sequence[str]) -> Iterator[TaggedRange]:
 def tags_of(length: int, ranges: Sequence[TaggedRange], first: int = 0) -> list[str]:
     """IOB2 tags of so many tokens from the ``first`` one on; ``ranges`` are apart."""
     tags = [OUTSIDE] * length
-    for tokens, label in ((each.tokens, each.label) for each in ranges):
+    for tokens, label in ((found.tokens, found.label) for found in ranges):
         inside = [f"I-{label}"] * (len(tokens) - 1)
         tags[tokens.token_start - first : tokens.token_end - first] = [f"B-{label}", *inside]
     return tags
@@ -63,7 +63,7 @@ def flat(
     """The entities of a sentence that can stand next to each other, the longest first; the others are counted."""
     chosen: list[tuple[TokenRange, Entity]] = []
     taken: set[int] = set()
-    for tokens, entity in sorted(sentence, key=lambda each: (-len(each[0]), each[0].token_start)):
+    for tokens, entity in sorted(sentence, key=lambda pair: (-len(pair[0]), pair[0].token_start)):
         covered = range(tokens.token_start, tokens.token_end)
         if taken.isdisjoint(covered):
             taken.update(covered)

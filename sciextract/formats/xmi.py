@@ -74,12 +74,12 @@ class TypeSystem:
         return (
             NAMED_ENTITY in lineage
             or type_name.startswith(_ENTITY_PACKAGE)
-            or any(is_custom(each) for each in lineage)
+            or any(is_custom(kind) for kind in lineage)
         )
 
     def features_of(self, type_name: str) -> list[str]:
         """Its features that hold a string, its own first, but for links to a knowledge base."""
-        features = [self.text_features.get(each, ()) for each in self.lineage(type_name)]
+        features = [self.text_features.get(kind, ()) for kind in self.lineage(type_name)]
         return [name for name in sum(features, ()) if name != _CONCEPT]
 
 
@@ -137,9 +137,9 @@ def read_type_system(root: Element, path: str) -> TypeSystem:
         name = _text_of(element, "name")
         supertypes[name] = _text_of(element, "supertypeName")
         features[name] = tuple(
-            _text_of(each, "name")
-            for each in element.iterfind(".//{*}featureDescription")
-            if _text_of(each, "rangeTypeName") == "uima.cas.String"
+            _text_of(feature, "name")
+            for feature in element.iterfind(".//{*}featureDescription")
+            if _text_of(feature, "rangeTypeName") == "uima.cas.String"
         )
     return TypeSystem(supertypes, features)
 
@@ -287,7 +287,7 @@ def read_xmi(source: Source) -> Iterator[ReadItem]:
         return
     place = Place(source.path)
     xmi = Cas(root, place)
-    used = {each.type_name for each in xmi.structures.values()}
+    used = {structure.type_name for structure in xmi.structures.values()}
     yield CasReading(xmi, find_type_system(source, used), source, place).document()
 
 
@@ -299,7 +299,7 @@ class CasReading:
         self._types = types
         self._place = place
         self._all = list(cas.structures.values())
-        about = [each.features for each in self._all if each.type_name == METADATA]
+        about = [structure.features for structure in self._all if structure.type_name == METADATA]
         self._key = (about[0].get("documentId") if about else "") or source.stem
         self._items = CorpusItems(replace(place, doc_key=self._key), source.provenance)
         self._entities: dict[str, Entity] = {}
@@ -309,28 +309,28 @@ class CasReading:
         for misfit in self._cas.misfits:
             with self._items.leaving_out():
                 raise misfit
-        heads = [each for each in self._all if each.span is None and "first" in each.features]
+        heads = [item for item in self._all if item.span is None and "first" in item.features]
         chains = []
         for head in heads:
             with self._items.leaving_out("chain that does not fit"):
                 chains.append(self._links(head))
         linked = {link.xmi_id for chain in chains for link in chain}
         unread, labelled = self._items.unread, self._labelled_layers()
-        for each in self._all:
-            if not self._is_mention(each) or each.xmi_id in linked:
+        for structure in self._all:
+            if not self._is_mention(structure) or structure.xmi_id in linked:
                 continue
-            if each.span is None or each.span.char_start == each.span.char_end:
-                unread[f"{each.short_name} without any characters"] += 1
+            if structure.span is None or structure.span.char_start == structure.span.char_end:
+                unread[f"{structure.short_name} without any characters"] += 1
                 continue
-            label, rest = self._label_of(each)
-            if not label and each.type_name not in labelled:
-                label = each.short_name
-            self._entities[each.xmi_id] = self._items.entity([each.span], label)
+            label, rest = self._label_of(structure)
+            if not label and structure.type_name not in labelled:
+                label = structure.short_name
+            self._entities[structure.xmi_id] = self._items.entity([structure.span], label)
             unread[_FEATURES] += bool(rest)
-        for each in self._all:
-            if ends := self._ends_of(each):
+        for structure in self._all:
+            if ends := self._ends_of(structure):
                 with self._items.leaving_out(LOOSE):
-                    self._add_relation(each, ends)
+                    self._add_relation(structure, ends)
         for chain in chains:
             mentions = []
             for link in chain:
@@ -349,85 +349,85 @@ class CasReading:
         table = token_table(self._cas.text, tokens, sentences, self._items.spans)
         return self._items.annotated(Document(self._key, self._cas.text, table))
 
-    def _is_mention(self, each: FeatureStructure) -> bool:
-        placed = each.span is not None and self._types.is_mention(each.type_name)
-        return placed and not self._ends_of(each)
+    def _is_mention(self, item: FeatureStructure) -> bool:
+        placed = item.span is not None and self._types.is_mention(item.type_name)
+        return placed and not self._ends_of(item)
 
-    def _ends_of(self, each: FeatureStructure) -> tuple[str, str] | None:
+    def _ends_of(self, item: FeatureStructure) -> tuple[str, str] | None:
         """The features that hold head and tail of a relation layer that users made."""
-        found = [ends for ends in _ENDS if any(end in each.features for end in ends)]
-        return found[0] if found and is_custom(each.type_name) else None
+        found = [ends for ends in _ENDS if any(end in item.features for end in ends)]
+        return found[0] if found and is_custom(item.type_name) else None
 
-    def _label_of(self, each: FeatureStructure) -> tuple[str, dict[str, str]]:
+    def _label_of(self, item: FeatureStructure) -> tuple[str, dict[str, str]]:
         """The label of a layer's item, and its other features."""
-        declared = self._types.features_of(each.type_name)
+        declared = self._types.features_of(item.type_name)
         names = [*_LABEL_FEATURES, *declared]
-        if not declared and each.type_name not in _UNTYPED_LAYERS:
+        if not declared and item.type_name not in _UNTYPED_LAYERS:
             # Without a type system, a feature whose value is no id of an element may be the label.
             names += [
                 name
-                for name, value in each.features.items()
+                for name, value in item.features.items()
                 if not all(part in self._cas.structures for part in value.split())
             ]
         for name in names:
-            if value := each.features.get(name):
-                return value, {k: v for k, v in each.features.items() if k != name}
-        return "", each.features
+            if value := item.features.get(name):
+                return value, {k: v for k, v in item.features.items() if k != name}
+        return "", item.features
 
     def _labelled_layers(self) -> set[str]:
         """The layers whose items have labels at all; of others the layer itself is the label."""
-        found = {each.type_name for each in self._all if self._label_of(each)[0]}
-        declared = {each.type_name for each in self._all if is_custom(each.type_name)}
+        found = {item.type_name for item in self._all if self._label_of(item)[0]}
+        declared = {item.type_name for item in self._all if is_custom(item.type_name)}
         return {*_UNTYPED_LAYERS, *found, *filter(self._types.features_of, declared)}
 
-    def _add_relation(self, each: FeatureStructure, ends: tuple[str, str]) -> None:
+    def _add_relation(self, item: FeatureStructure, ends: tuple[str, str]) -> None:
         unread = self._items.unread
-        if not all(end in each.features for end in ends):
-            unread[f"{each.short_name} with one end only"] += 1
+        if not all(end in item.features for end in ends):
+            unread[f"{item.short_name} with one end only"] += 1
             return
-        targets = [self._cas.target(each, end) for end in ends]
+        targets = [self._cas.target(item, end) for end in ends]
         if any(to.span is None or to.span.char_start == to.span.char_end for to in targets):
-            unread[f"{each.short_name} of something without any characters"] += 1
+            unread[f"{item.short_name} of something without any characters"] += 1
             return
         # A token or another annotation that a relation means becomes an entity without a type.
         head, tail = (
             self._entities.get(to.xmi_id) or self._items.mention(to.span or Span(0, 0), "")
             for to in targets
         )
-        label, rest = self._label_of(each)
-        self._items.relation(head, tail, label or each.short_name, None)
+        label, rest = self._label_of(item)
+        self._items.relation(head, tail, label or item.short_name, None)
         unread[_FEATURES] += not {*rest} <= {*ends}
 
     def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
         """The links of a chain in their order."""
         links: dict[str, FeatureStructure] = {}
-        each, feature = chain, "first"
-        while feature in each.features:
-            each, feature = self._cas.target(each, feature), "next"
-            if each.xmi_id in links:
-                problem = f"the chain comes back to {self._cas.field_of(each)}"
+        link, feature = chain, "first"
+        while feature in link.features:
+            link, feature = self._cas.target(link, feature), "next"
+            if link.xmi_id in links:
+                problem = f"the chain comes back to {self._cas.field_of(link)}"
                 raise self._place.error(problem, field=self._cas.field_of(chain))
-            links[each.xmi_id] = each
+            links[link.xmi_id] = link
         return list(links.values())
 
     def _count_others(self, read: set[str]) -> None:
         """Count what is neither an item, nor a token or sentence, nor about the document as a whole."""
-        for each in self._all:
-            name = each.type_name
+        for structure in self._all:
+            name = structure.type_name
             known = (
                 is_silent(name)
                 or any(self._types.is_kind(name, kind) for kind in (TOKEN, SENTENCE))
-                or self._is_mention(each)
-                or self._ends_of(each)
+                or self._is_mention(structure)
+                or self._ends_of(structure)
             )
-            if each.xmi_id not in read and (not known or name == LINK):
-                self._items.unread[f"annotation of the layer {each.short_name}"] += 1
+            if structure.xmi_id not in read and (not known or name == LINK):
+                self._items.unread[f"annotation of the layer {structure.short_name}"] += 1
         self._items.unread["annotation of another view"] += self._cas.other_views
 
     def _spans_of(self, kind: str, what: str) -> list[Span]:
         """Tokens or sentences in text order; none where they overlap."""
-        found = (each for each in self._all if self._types.is_kind(each.type_name, kind))
-        spans = sorted({each.span for each in found if each.span is not None})
+        found = (item for item in self._all if self._types.is_kind(item.type_name, kind))
+        spans = sorted({item.span for item in found if item.span is not None})
         filled = [span for span in spans if span.char_start < span.char_end]
         if are_sound(filled):
             return filled

@@ -115,12 +115,12 @@ def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
         doc_key, span_key = "", stored_span_key(doc)
     found = from_doc(doc, doc_key=doc_key, span_key=span_key)
     entities = tuple(
-        replace(each, source=provenance) if each.source == SOURCE else each
-        for each in found.annotations.entities
+        replace(entity, source=provenance) if entity.source == SOURCE else entity
+        for entity in found.annotations.entities
     )
     document = found.document
     if not doc.has_annotation("SENT_START"):
-        spans = [each.span for each in entities if len(each.fragments) == 1]
+        spans = [entity.span for entity in entities if len(entity.fragments) == 1]
         document = replace(document, tokens=split_at(document.tokens, doc.text, spans))
     read = {span_key} | own_cluster_groups(doc, span_key)
     others = {name: len(group) for name, group in doc.spans.items() if name not in read}

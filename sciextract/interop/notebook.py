@@ -102,11 +102,11 @@ def to_html(result: AnnotatedDocument) -> str:
         return _coloured(visible(entity.text_of(document.text)), entity.label)
 
     links = (
-        f"{mention(each.head)} <small>{escape(visible(each.label))}</small> {mention(each.tail)}{_score(each.score)}"
-        for each in relations
+        f"{mention(relation.head)} <small>{escape(visible(relation.label))}</small> {mention(relation.tail)}{_score(relation.score)}"
+        for relation in relations
     )
     groups = (
-        " = ".join(mention(each) for each in cluster.mentions if each in entities)
+        " = ".join(mention(entity_id) for entity_id in cluster.mentions if entity_id in entities)
         + _score(cluster.score)
         for cluster in clusters
     )

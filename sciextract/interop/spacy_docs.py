@@ -124,7 +124,7 @@ def _without(annotations: Annotations, lost: set[str]) -> Annotations:
     clusters = (cluster.only(kept) for cluster in annotations.clusters)
     return Annotations(
         tuple(entity for entity in annotations.entities if entity.id in kept),
-        tuple(each for each in annotations.relations if lost.isdisjoint((each.head, each.tail))),
+        tuple(link for link in annotations.relations if lost.isdisjoint((link.head, link.tail))),
         tuple(cluster for cluster in clusters if len(cluster.mentions) > 1),
         annotations.candidates,
     )

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count, pairwise
+from itertools import chain, count, pairwise, starmap
 from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, State, TokenRange
@@ -211,7 +211,7 @@ def put_layers(
         # doc.ents cannot overlap: the longest first, then the most probable; what the Doc has already goes before.
         ranked = sorted(
             ((entity, span) for entity, span in shown if entity.label),
-            key=lambda each: (each[1].start - each[1].end, -(each[0].score or 0.0), each[1].start),
+            key=lambda pair: (pair[1].start - pair[1].end, -(pair[0].score or 0.0), pair[1].start),
         )
         taken: set[int] = set()
         chosen: list[Span] = []
@@ -222,8 +222,8 @@ def put_layers(
                 taken.update(indices)
                 chosen.append(span)
         doc.ents = sorted(chosen, key=lambda span: span.start)
-    others = {key: each for key, each in _stored(doc).items() if key != options.span_key}
-    theirs = {group for each in others.values() for group in each["cluster_groups"]}
+    others = {key: stored for key, stored in _stored(doc).items() if key != options.span_key}
+    theirs = {group for stored in others.values() for group in stored["cluster_groups"]}
     groups: list[str] = []
     if prefix := options.cluster_prefix:
         for key in set(doc.spans) - theirs:
@@ -259,7 +259,7 @@ def _stored(doc: Doc) -> dict[str, Any]:
 def _shown_as(doc: Doc, name: str) -> list[str]:
     """Span groups of the components that an extension shows; of the only one under any name."""
     stored = _stored(doc)
-    return [key for key, each in stored.items() if len(stored) == 1 or name in each["attributes"]]
+    return [key for key, data in stored.items() if len(stored) == 1 or name in data["attributes"]]
 
 
 def stored_annotations(doc: Doc, span_key: str) -> AnnotatedDocument | None:
@@ -323,29 +323,29 @@ def _score(name: str, span: Span) -> float | None:
 def _relations(name: str, doc: Doc) -> tuple[DocRelation, ...]:
     """The extension ``relations``: the relations whose head and tail the Doc shows."""
     return tuple(
-        DocRelation(spans[each.head], spans[each.tail], each.label, each.score)
+        DocRelation(spans[link.head], spans[link.tail], link.label, link.score)
         for annotations, spans in _annotations_and_spans(name, doc)
-        for each in annotations.relations
-        if each.state is not State.REJECTED and each.head in spans and each.tail in spans
+        for link in annotations.relations
+        if link.state is not State.REJECTED and link.head in spans and link.tail in spans
     )
 
 
 def _clusters(name: str, doc: Doc) -> tuple[DocCluster, ...]:
     """The extension ``clusters``."""
     found = _annotations_and_spans(name, doc)
-    return tuple(each for annotations, spans in found for each in _doc_clusters(annotations, spans))
+    return tuple(chain.from_iterable(starmap(_doc_clusters, found)))
 
 
 def _doc_clusters(annotations: Annotations, spans: Mapping[str, Span]) -> tuple[DocCluster, ...]:
     """The clusters that are not rejected, with the mentions (ids) that the Doc shows as ``spans``."""
     clusters = []
-    for each in annotations.clusters:
-        living = spans.keys() & each.live_mentions
-        rows = [row for row, mention in enumerate(each.mentions) if mention in living]
-        if each.state is not State.REJECTED and rows:
-            mentions = tuple(spans[each.mentions[row]] for row in rows)
-            scores = tuple(each.mention_scores[row] for row in rows if each.mention_scores)
-            clusters.append(DocCluster(mentions, each.score, scores))
+    for cluster in annotations.clusters:
+        living = spans.keys() & cluster.live_mentions
+        rows = [row for row, mention in enumerate(cluster.mentions) if mention in living]
+        if cluster.state is not State.REJECTED and rows:
+            mentions = tuple(spans[cluster.mentions[row]] for row in rows)
+            scores = tuple(cluster.mention_scores[row] for row in rows if cluster.mention_scores)
+            clusters.append(DocCluster(mentions, cluster.score, scores))
     return tuple(clusters)
 
 
@@ -372,7 +372,7 @@ def register_extensions(
     wanted: list[tuple[type[Doc | Span], str, Callable[..., object]]] = [
         *((Doc, relations, _relations), (Doc, clusters, _clusters), (Span, score, _score))
     ]
-    named = [each for each in wanted if each[1]]
+    named = [extension for extension in wanted if extension[1]]
     for kind, name, getter in named:
         taken = kind.get_extension(name)[2] if kind.has_extension(name) else partial(getter)
         if getattr(taken, "func", None) is not getter:

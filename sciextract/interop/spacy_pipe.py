@@ -101,11 +101,11 @@ class SciextractPipe:
         key, pairs = self.options.span_key, list(examples)
         gold, predicted = (
             [scorable(from_doc(doc, span_key=key)) for doc in docs]
-            for docs in ([each.reference for each in pairs], [each.predicted for each in pairs])
+            for docs in ([pair.reference for pair in pairs], [pair.predicted for pair in pairs])
         )
         report = score(gold, predicted, known_symmetric())
         name = f"spans_{key}"
-        per_type = {label: _prf(each) for label, each in report.ner.labels.items()}
+        per_type = {label: _prf(score) for label, score in report.ner.labels.items()}
         return {
             **_named(name, report.ner.all),
             f"{name}_per_type": per_type if report.ner.all.gold else None,

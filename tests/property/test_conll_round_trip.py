@@ -58,7 +58,7 @@ def test_what_is_not_counted_comes_back(document: AnnotatedDocument, tmp_path_fa
 
 def _labels(document: AnnotatedDocument) -> list[str]:
     # Labels that differ in white space only get a number behind their name.
-    return [re.sub(r"_[0-9]+$", "", each.label) for each in document.annotations.entities]
+    return [re.sub(r"_[0-9]+$", "", entity.label) for entity in document.annotations.entities]
 
 
 @FEW
@@ -103,7 +103,7 @@ def test_any_sequence_of_iob_tags_means_what_seqeval_says(tags: list[str]) -> No
 @FEW
 @given(st.lists(st.sampled_from(["O", "B-A", "I-A", "E-A", "S-A", "I-B", "E-B"]), max_size=9))
 def test_iobes_tags_give_ranges_that_are_apart(tags: list[str]) -> None:
-    ranges = [each.tokens for each in tagged_ranges(tags)]
+    ranges = [found.tokens for found in tagged_ranges(tags)]
     covered = [index for r in ranges for index in range(r.token_start, r.token_end)]
     assert covered == sorted(set(covered))
     assert len(covered) == sum(tag != "O" for tag in tags)

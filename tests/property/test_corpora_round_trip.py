@@ -58,9 +58,9 @@ def content(document: AnnotatedDocument, *, discontinuous: bool = True) -> Conte
     """What a round trip keeps, without ids; equal relations and equal clusters are one."""
     found = document.annotations
     entities = {
-        each.id: each
-        for each in found.entities
-        if each.state is not State.REJECTED and (discontinuous or len(each.fragments) == 1)
+        entity.id: entity
+        for entity in found.entities
+        if entity.state is not State.REJECTED and (discontinuous or len(entity.fragments) == 1)
     }
     relations = [r for r in found.relations if r.state is not State.REJECTED]
     clusters = [c for c in found.clusters if c.state is not State.REJECTED]
@@ -68,7 +68,7 @@ def content(document: AnnotatedDocument, *, discontinuous: bool = True) -> Conte
     groups = [frozenset(m for m in c.mentions if m in entities) for c in clusters]
     return (
         document.document.text,
-        Counter((each.fragments, each.label) for each in entities.values()),
+        Counter((entity.fragments, entity.label) for entity in entities.values()),
         {(entities[head].fragments, entities[tail].fragments, label) for head, tail, label in ends},
         {frozenset(entities[m].fragments for m in group) for group in groups if group},
     )
@@ -77,7 +77,9 @@ def content(document: AnnotatedDocument, *, discontinuous: bool = True) -> Conte
 def in_any_order(
     documents: list[AnnotatedDocument], *, discontinuous: bool = True
 ) -> list[Content]:
-    return sorted((content(each, discontinuous=discontinuous) for each in documents), key=str)
+    return sorted(
+        (content(document, discontinuous=discontinuous) for document in documents), key=str
+    )
 
 
 def safe(document: AnnotatedDocument, *, discontinuous: bool = True) -> Content:
@@ -90,8 +92,8 @@ def safe(document: AnnotatedDocument, *, discontinuous: bool = True) -> Content:
 @given(DOCUMENTS)
 def test_bioc_json_gives_back_everything(documents: list[AnnotatedDocument]) -> None:
     back, losses = round_trip("bioc-json", documents)
-    assert [content(each) for each in back] == [content(each) for each in documents]
-    assert [each.document.doc_key for each in back] == [e.document.doc_key for e in documents]
+    assert [content(item) for item in back] == [content(item) for item in documents]
+    assert [item.document.doc_key for item in back] == [e.document.doc_key for e in documents]
     assert not losses
 
 
@@ -99,9 +101,9 @@ def test_bioc_json_gives_back_everything(documents: list[AnnotatedDocument]) -> 
 @given(DOCUMENTS)
 def test_bioc_xml_gives_back_all_that_xml_can_hold(documents: list[AnnotatedDocument]) -> None:
     back, losses = round_trip("bioc", documents)
-    assert [content(each) for each in back] == [safe(each) for each in documents]
+    assert [content(item) for item in back] == [safe(item) for item in documents]
     assert set(losses) <= {LOSS}
-    dirty = any(content(each) != safe(each) for each in documents)
+    dirty = any(content(document) != safe(document) for document in documents)
     assert not dirty or losses[LOSS]
 
 
@@ -111,10 +113,10 @@ def test_xmi_gives_back_all_but_discontinuous_entities(
     documents: list[AnnotatedDocument],
 ) -> None:
     back, losses = round_trip("xmi", documents)
-    expected = [safe(each, discontinuous=False) for each in documents]
+    expected = [safe(document, discontinuous=False) for document in documents]
     assert in_any_order(back) == sorted(expected, key=str)
     live = [e for d in documents for e in d.annotations.entities if e.state is not State.REJECTED]
-    assert losses["discontinuous entity"] == sum(len(each.fragments) > 1 for each in live)
+    assert losses["discontinuous entity"] == sum(len(entity.fragments) > 1 for entity in live)
     kinds = {LOSS, "discontinuous entity", "relation of an entity that does not fit"}
     assert set(losses) <= kinds | {"mention of an entity that does not fit"}
 
@@ -137,12 +139,12 @@ def test_arrow_rows_are_lossless(
     documents: list[AnnotatedDocument], fields: dict[str, object]
 ) -> None:
     held = [
-        replace(each, document=replace(each.document, fields=fields), warnings=("a",))
-        for each in documents
+        replace(document, document=replace(document.document, fields=fields), warnings=("a",))
+        for document in documents
     ]
     back, losses = round_trip("parquet", held)
     assert back == held
-    assert [each.document.fields for each in back] == [fields for _ in held]
+    assert [item.document.fields for item in back] == [fields for _ in held]
     assert not losses
 
 
@@ -158,7 +160,7 @@ def test_cassis_sees_the_same_spans_in_our_xmi(document: AnnotatedDocument) -> N
     text = xml_safe(document.document.text, Counter())
     assert (cas.sofa_string or "") == text
     expected = content(document, discontinuous=False)[1]
-    found = Counter((each.begin, each.end, each.label or "") for each in cas.select("custom.Span"))
+    found = Counter((span.begin, span.end, span.label or "") for span in cas.select("custom.Span"))
     assert found == Counter(
         {(s[0].char_start, s[0].char_end, label): n for (s, label), n in expected.items()}
     )
@@ -173,8 +175,8 @@ def test_the_bioc_library_reads_our_files(documents: list[AnnotatedDocument]) ->
         found = bioc.biocxml.loads(Path(name, "made.xml").read_text("utf-8").partition("\n")[2])
         from_json = bioc.biocjson.loads(Path(name, "made.json").read_text("utf-8"))
     for library_documents in (found.documents, from_json.documents):
-        assert [len(_mentions(each)) for each in library_documents] == [
-            content(each)[1].total() for each in documents
+        assert [len(_mentions(document)) for document in library_documents] == [
+            content(document)[1].total() for document in documents
         ]
     for library, ours in zip(from_json.documents, documents, strict=True):
         text = ours.document.text

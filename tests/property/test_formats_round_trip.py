@@ -281,7 +281,9 @@ def test_scierc_survives_the_exchange_format(record: dict[str, Any]) -> None:
 def without_repeats(record: dict[str, Any]) -> dict[str, Any]:
     """Equal items collapse on reading: the only change that a round trip makes."""
     for layer in ("ner", "relations", "clusters"):
-        record[layer] = [[*map(list, dict.fromkeys(map(tuple, each)))] for each in record[layer]]
+        record[layer] = [
+            [*map(list, dict.fromkeys(map(tuple, sentence)))] for sentence in record[layer]
+        ]
     return record
 
 

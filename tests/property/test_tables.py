@@ -78,7 +78,7 @@ def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
             for entity in document.annotations.entities
             if entity.state is not State.REJECTED
         }
-        assert wanted == {each for each in found if each[0].startswith("E")}
+        assert wanted == {item for item in found if item[0].startswith("E")}
         for row in rows:
             if row["kind"] == "entity":
                 pieces = [piece.split("-") for piece in row["fragments"].split(";")]

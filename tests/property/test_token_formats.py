@@ -19,7 +19,7 @@ from tests.tiers import examples
 FEW = settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 
 #: Penn Treebank escapes are read as their characters.
-UNESCAPED = [each for each in PIECES if each not in ("-LRB-", "'", "\\", "\\n")]
+UNESCAPED = [piece for piece in PIECES if piece not in ("-LRB-", "'", "\\", "\\n")]
 
 
 def written(format_id: str, *documents: AnnotatedDocument) -> tuple[str, Counter[str]]:
@@ -53,8 +53,8 @@ def test_conll2012_holds_names_and_coreference(
     [back] = read_back("conll2012", content, tmp_path_factory.mktemp("conll2012"))
     found, wanted = scierc(back), scierc(document)
     assert list(map(len, found["sentences"])) == list(map(len, wanted["sentences"]))
-    names, everything = ([each for part in one["ner"] for each in part] for one in (found, wanted))
-    assert all(each in everything for each in names)
+    names, everything = ([item for part in one["ner"] for item in part] for one in (found, wanted))
+    assert all(name in everything for name in names)
     assert len(names) == len(everything) - losses["nested or overlapping entity"]
     left_out = sum(count for kind, count in losses.items() if kind.startswith("mention "))
     if not left_out:

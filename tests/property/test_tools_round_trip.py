@@ -41,18 +41,21 @@ def name(entity: Entity) -> tuple[Any, ...]:
 
 def layers(annotations: Annotations) -> tuple[Counter[Any], Counter[Any], Counter[Any]]:
     """The three layers by content, for ids change on import."""
-    names = {each.id: name(each) for each in annotations.entities if each.state != "rejected"}
+    names = {
+        entity.id: name(entity) for entity in annotations.entities if entity.state != "rejected"
+    }
     return (
         Counter(names.values()),
         Counter(
-            (names.get(each.head), names.get(each.tail), each.label)
-            for each in annotations.relations
-            if each.state is not State.REJECTED and {each.head, each.tail} <= names.keys()
+            (names.get(relation.head), names.get(relation.tail), relation.label)
+            for relation in annotations.relations
+            if relation.state is not State.REJECTED
+            and {relation.head, relation.tail} <= names.keys()
         ),
         Counter(
-            frozenset(Counter(names[m] for m in each.mentions if m in names).items())
-            for each in annotations.clusters
-            if each.state is not State.REJECTED and any(m in names for m in each.mentions)
+            frozenset(Counter(names[m] for m in cluster.mentions if m in names).items())
+            for cluster in annotations.clusters
+            if cluster.state is not State.REJECTED and any(m in names for m in cluster.mentions)
         ),
     )
 
@@ -94,7 +97,7 @@ def test_the_second_export_is_the_first(
     again = read_all(folder / "first.jsonl", tool)
     assert not written(folder / "second.jsonl", tool, *again)
     third = read_all(folder / "second.jsonl", tool)
-    assert [layers(each.annotations) for each in third] == [layers(e.annotations) for e in again]
+    assert [layers(item.annotations) for item in third] == [layers(e.annotations) for e in again]
 
 
 def every(annotated: AnnotatedDocument) -> tuple[Any, ...]:
@@ -131,8 +134,8 @@ SAMPLES = [
 @pytest.mark.parametrize(("tool", "sample"), SAMPLES)
 def test_a_real_sample_is_recognised_and_comes_back(tool: str, sample: str, tmp_path: Path) -> None:
     documents = read_all(shared_path(sample), None)
-    assert documents and any(each.annotations.entities for each in documents)
-    remarks = [remark for each in documents for remark in each.warnings]
+    assert documents and any(document.annotations.entities for document in documents)
+    remarks = [remark for document in documents for remark in document.warnings]
     assert remarks == ([f"{INCLUSIVE_ENDS} (once)"] if "old-format" in sample else [])
     for other in ("prodigy", "doccano", "labelstudio"):
         path = tmp_path / f"{other}.json"

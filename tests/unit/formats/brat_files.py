@@ -59,4 +59,4 @@ def lines_of(folder: Path, name: str = "gk") -> list[str]:
 
 def mentions(document: AnnotatedDocument) -> list[tuple[str, str]]:
     text = document.document.text
-    return [(each.text_of(text), each.label) for each in document.annotations.entities]
+    return [(entity.text_of(text), entity.label) for entity in document.annotations.entities]

@@ -64,7 +64,9 @@ def test_an_entry_becomes_text_and_fields(tmp_path: Path) -> None:
 def test_the_title_is_a_sentence_of_its_own(tmp_path: Path) -> None:
     content = "@misc{a, title={Graphs}, abstract={and tables are parsed}}"
     found = document(tmp_path, "bibtex", content).document
-    sentences = [found.tokens.char_span(each).of(found.text) for each in found.tokens.sentences]
+    sentences = [
+        found.tokens.char_span(sentence).of(found.text) for sentence in found.tokens.sentences
+    ]
     assert sentences == ["Graphs", "and tables are parsed"]
 
 

@@ -71,7 +71,9 @@ def problem(tmp_path: Path, **changes: Any) -> str:
 
 
 def mentions(found: AnnotatedDocument) -> list[tuple[str, str]]:
-    return [(each.text_of(found.document.text), each.label) for each in found.annotations.entities]
+    return [
+        (entity.text_of(found.document.text), entity.label) for entity in found.annotations.entities
+    ]
 
 
 def passages(*parts: tuple[int, str]) -> list[dict[str, Any]]:
@@ -82,7 +84,7 @@ def test_passages_are_one_text_with_the_title_on_a_line_of_its_own(tmp_path: Pat
     found = document(tmp_path)
     assert found.document.text == TEXT
     assert mentions(found) == [("Tree kernels", "Method"), ("proteins", "Method")]
-    assert {each.state for each in found.annotations.entities} == {State.IMPORTED}
+    assert {entity.state for entity in found.annotations.entities} == {State.IMPORTED}
     assert found.annotations.entities[0].source == "import:made.json"
     tokens = found.document.tokens
     assert tokens.char_span(tokens.sentences[0]).of(TEXT) == "Tree kernels"
@@ -113,7 +115,7 @@ def test_marked_sentences_are_kept(tmp_path: Path) -> None:
     only = [{"offset": 0, "infons": {}, "sentences": sentences}]
     found = document(tmp_path, passages=only, annotations=[])
     assert found.document.text == "No end  here. It"
-    assert [len(each) for each in found.document.tokens.sentences] == [2, 3]
+    assert [len(sentence) for sentence in found.document.tokens.sentences] == [2, 3]
 
 
 def test_annotations_of_sentences_and_passages_count(tmp_path: Path) -> None:
@@ -168,8 +170,8 @@ def test_what_our_model_does_not_hold_is_counted(tmp_path: Path) -> None:
         annotations=[annotation("T1", 0, 12, infons=infons), whole],
         meta={"a": 1},
     )
-    assert [each.score for each in found.annotations.entities] == [0.25]
-    assert [each.label for each in found.annotations.relations] == ["Is"]
+    assert [entity.score for entity in found.annotations.entities] == [0.25]
+    assert [relation.label for relation in found.annotations.relations] == ["Is"]
     assert found.unread == {
         "bioc annotation without a location": 1,
         "bioc identifier or other infon of an annotation": 1,
@@ -188,7 +190,7 @@ def test_clusters_are_relations_of_mentions(tmp_path: Path) -> None:
     found = document(tmp_path, relations=[cluster])
     assert not found.annotations.relations
     (made,) = found.annotations.clusters
-    assert made.mentions == tuple(each.id for each in found.annotations.entities)
+    assert made.mentions == tuple(entity.id for entity in found.annotations.entities)
 
 
 def test_ids_may_repeat_from_passage_to_passage(tmp_path: Path) -> None:
@@ -199,8 +201,8 @@ def test_ids_may_repeat_from_passage_to_passage(tmp_path: Path) -> None:
         return {"offset": offset, "text": text, "annotations": shown, "relations": [pair]}
 
     found = document(tmp_path, passages=[part(0, 0, 4), part(13, 21, 29)], annotations=[])
-    heads = [found.annotations.entity(each.head) for each in found.annotations.relations]
-    assert [each.text_of(TEXT) for each in heads] == ["Tree", "proteins"]
+    heads = [found.annotations.entity(relation.head) for relation in found.annotations.relations]
+    assert [head.text_of(TEXT) for head in heads] == ["Tree", "proteins"]
     assert found.warnings == ("annotation whose id occurs before in the document (once)",)
 
 
@@ -404,7 +406,7 @@ def test_a_known_title_is_a_passage(tmp_path: Path) -> None:
     first, second = written(made)["passages"]
     assert first["infons"] == {"type": "title", "article-id_pmid": "1", "year": "2020"}
     assert (first["text"], second["offset"], second["text"]) == (TEXT[:12], 13, TEXT[13:])
-    assert [len(each["annotations"]) for each in (first, second)] == [1, 1]
+    assert [len(passage["annotations"]) for passage in (first, second)] == [1, 1]
 
 
 def test_an_entity_across_the_title_keeps_one_passage() -> None:
@@ -419,8 +421,8 @@ def test_rejected_items_are_not_written() -> None:
     clusters = (Cluster("C0", ("E2",)), Cluster("C1", ("E0", "E2"), 0.5))
     made = Annotations((*entities, rejected), relations, clusters)
     found = written(AnnotatedDocument(make_document("d", "abc"), made))
-    assert [each["id"] for each in found["passages"][0]["annotations"]] == ["T1", "T2"]
-    assert [each["id"] for each in found["relations"]] == ["R1", "C1"]
+    assert [annotation["id"] for annotation in found["passages"][0]["annotations"]] == ["T1", "T2"]
+    assert [relation["id"] for relation in found["relations"]] == ["R1", "C1"]
     assert found["relations"][1]["infons"] == {"type": "COREF", "score": "0.5"}
 
 

@@ -23,7 +23,9 @@ def test_mentions_at_offsets_relative_to_the_sentence_are_left_out() -> None:
     (found,) = read([shared_path("formats/bioc/example-with-sentences.xml")])
     assert isinstance(found, AnnotatedDocument)
     assert found.unread[MISFIT] == 2 and not found.annotations.entities
-    assert any("offset 0 found, the passages go from 10 to 41" in each for each in found.warnings)
+    assert any(
+        "offset 0 found, the passages go from 10 to 41" in warning for warning in found.warnings
+    )
 
 
 def test_relations_between_concepts_of_the_cdr_sample_are_counted(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ XML = """<?xml version="1.0"?><collection><source>made</source><document><id>X</
 def test_xml_is_read(tmp_path: Path) -> None:
     (item,) = xml_items(tmp_path, XML % "")
     assert isinstance(item, AnnotatedDocument)
-    assert [each.label for each in item.annotations.entities] == ["Task"]
-    assert [each.text_of(item.document.text) for each in item.annotations.entities] == ["<b>"]
+    assert [entity.label for entity in item.annotations.entities] == ["Task"]
+    assert [entity.text_of(item.document.text) for entity in item.annotations.entities] == ["<b>"]
 
 
 def test_good_documents_around_a_bad_one_are_read(tmp_path: Path) -> None:

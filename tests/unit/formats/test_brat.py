@@ -87,10 +87,10 @@ def test_relations_and_clusters_are_read(tmp_path: Path) -> None:
     ann = ANN + "T3\tGeneric 30 34\tThey\nR1\tUsed-for Arg2:T2 Arg1:T1\t\n*\tCOREF T3 T1\n"
     found = document_of(tmp_path, ann).annotations
     first, second, third = (entity.id for entity in found.entities)
-    assert [(each.head, each.tail, each.label) for each in found.relations] == [
+    assert [(relation.head, relation.tail, relation.label) for relation in found.relations] == [
         (first, second, "Used-for")
     ]
-    assert [each.mentions for each in found.clusters] == [(first, third)]
+    assert [cluster.mentions for cluster in found.clusters] == [(first, third)]
 
 
 def test_other_lines_are_counted_and_named_once_a_kind(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_other_lines_are_counted_and_named_once_a_kind(tmp_path: Path) -> None:
     assert found.unread == dict.fromkeys(kinds, 1)
     assert found.warnings == tuple(f"not read: {kind} (once)" for kind in kinds)
     trigger, _, theme = found.annotations.entities
-    assert [(each.head, each.tail) for each in found.annotations.relations] == [
+    assert [(relation.head, relation.tail) for relation in found.annotations.relations] == [
         (trigger.id, theme.id)
     ]
 

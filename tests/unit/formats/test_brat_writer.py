@@ -126,7 +126,7 @@ def test_the_configuration_allows_what_the_schema_allows_in_the_order_that_is_wr
         for tail in schema.entity_labels
         if relation.allows(head, tail)
     }
-    assert {each for each in held if each[0] in schema.relation_labels} == allowed
+    assert {item for item in held if item[0] in schema.relation_labels} == allowed
 
 
 def _types(listed: str, labels: tuple[str, ...]) -> set[str]:
@@ -189,12 +189,15 @@ def test_a_folder_with_content_is_left_alone(tmp_path: Path) -> None:
 def items_of(document: AnnotatedDocument) -> tuple[Any, ...]:
     """All items in the terms of the text."""
     found = document.annotations
-    by_id = {each.id: (each.fragments, each.label) for each in found.entities}
+    by_id = {entity.id: (entity.fragments, entity.label) for entity in found.entities}
     return (
         document.document.text,
         sorted(by_id.values()),
-        sorted((by_id[each.head], by_id[each.tail], each.label) for each in found.relations),
-        sorted([by_id[mention] for mention in each.mentions] for each in found.clusters),
+        sorted(
+            (by_id[relation.head], by_id[relation.tail], relation.label)
+            for relation in found.relations
+        ),
+        sorted([by_id[mention] for mention in cluster.mentions] for cluster in found.clusters),
         document.document.fields,
     )
 

@@ -41,7 +41,7 @@ def document_of(folder: Path, content: str) -> AnnotatedDocument:
 
 def entities_of(document: AnnotatedDocument) -> list[tuple[str, str]]:
     text = document.document.text
-    return [(each.text_of(text), each.label) for each in document.annotations.entities]
+    return [(entity.text_of(text), entity.label) for entity in document.annotations.entities]
 
 
 def written(*documents: AnnotatedDocument) -> tuple[str, dict[str, int]]:
@@ -243,7 +243,7 @@ def test_spacy_converts_the_plain_layout(plain: tuple[str, dict[str, int]]) -> N
         *("Tree", "kernels", "rank", ".", "They", "run_fast", ".")
     ]
     assert [len(sentence) for sentence in first.sents] == [4, 3]
-    assert [(each.text, each.label_) for each in first.ents] == [
+    assert [(ent.text, ent.label_) for ent in first.ents] == [
         ("Tree kernels", "Method"),
         ("run_fast", "Ω_x"),
     ]
@@ -261,7 +261,7 @@ def test_the_usual_loop_over_conll_2003_reads_it() -> None:
             token, _, _, tag = line.split(" ")
             found[-1][0].append(token)
             found[-1][1].append(tag)
-    assert [each for each in found if each[0]] == [
+    assert [row for row in found if row[0]] == [
         (["Tree", "kernels", "rank", "."], ["B-Method", "I-Method", "O", "O"]),
         (["They", "work", "."], ["O", "O", "O"]),
     ]
@@ -282,12 +282,12 @@ def test_real_files_come_back_equal(
         i for i in read([shared_path(f"formats/conll2003/{name}")]) if not isinstance(i, BadRecord)
     ]
     assert len(found) == documents
-    assert sum(len(each.annotations.entities) for each in found) == entities
+    assert sum(len(item.annotations.entities) for item in found) == entities
     content, losses = written(*found)
     assert {*losses} <= {"document key and exact text", "conll columns of a token"}
     again = [i for i in items_of(tmp_path, content) if not isinstance(i, BadRecord)]
-    assert [each.document.text for each in again] == [each.document.text for each in found]
-    assert [each.document.tokens for each in again] == [each.document.tokens for each in found]
+    assert [item.document.text for item in again] == [item.document.text for item in found]
+    assert [item.document.tokens for item in again] == [item.document.tokens for item in found]
     assert [*map(entities_of, again)] == [*map(entities_of, found)]
 
 

@@ -38,10 +38,10 @@ def test_names_and_coreference_are_read(tmp_path: Path) -> None:
     text = found.document.text
     assert (found.document.doc_key, text) == ("nw/gk_1", "Ada Lovelace met ( her lab She")
     entities = found.annotations.entities
-    names = [(each.text_of(text), each.label) for each in entities if each.label]
+    names = [(entity.text_of(text), entity.label) for entity in entities if entity.label]
     assert names == [("Ada Lovelace", "PERSON"), ("lab", "ORG")]
     clusters = [
-        [found.annotations.entity(each).text_of(text) for each in cluster.mentions]
+        [found.annotations.entity(mention).text_of(text) for mention in cluster.mentions]
         for cluster in found.annotations.clusters
     ]
     assert sorted(clusters) == [["( her lab"], ["Ada Lovelace", "her", "She"], ["lab"]]

@@ -29,7 +29,7 @@ def test_given_sentences_cut_derived_tokens() -> None:
     table = token_table(TEXT, [], [Span(0, 11), Span(11, 26)])
     assert table.problems(len(TEXT)) == []
     assert table.slices(TEXT)[3:5] == ("Th", "ree")
-    assert [len(each) for each in table.sentences] == [4, 5]
+    assert [len(sentence) for sentence in table.sentences] == [4, 5]
 
 
 def test_derived_sentences_for_given_tokens_never_cut_a_protected_span() -> None:
@@ -58,7 +58,7 @@ def test_ids_are_stable_and_unique() -> None:
         items.cluster([second, first, second], None)
         found = items.annotations()
         assert (len(found.relations), len(found.clusters[0].mentions)) == (1, 2)
-        return [each.id for each in found.entities]
+        return [entity.id for entity in found.entities]
 
     assert made() == made()
     assert len(set(made())) == 2

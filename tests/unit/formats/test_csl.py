@@ -86,7 +86,7 @@ def test_replies_of_crossref(tmp_path: Path, indent: int | None) -> None:
         path = tmp_path / "reply.json"
         path.write_text(json.dumps({**frame, "message": message}, indent=indent), "utf-8")
         keys = [
-            each.document.doc_key for each in read([path]) if isinstance(each, AnnotatedDocument)
+            item.document.doc_key for item in read([path]) if isinstance(item, AnnotatedDocument)
         ]
         assert keys == [ITEM["citation-key"]] * count
 

@@ -178,7 +178,7 @@ def test_the_relation_layout_is_written() -> None:
     (first, second), losses = written("doccano", one, one)
     assert losses == {}
     assert first["entities"][0] == span(1, 3, 8) | {"text": "parse"}
-    assert [each["id"] for each in second["entities"]] == [4, 5, 6]
+    assert [entity["id"] for entity in second["entities"]] == [4, 5, 6]
     assert second["relations"] == [
         {"id": 3, "from_id": 5, "to_id": 4, "type": "X"},
         {"id": 4, "from_id": 5, "to_id": 6, "type": "COREF"},

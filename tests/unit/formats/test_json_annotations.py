@@ -118,6 +118,6 @@ def test_pairs_of_spacy_2_are_counted_with_advice(tmp_path: Path, indent: int | 
     path = tmp_path / "train.json"
     path.write_text(json.dumps([[TEXT, {"entities": [[0, 12, "Method"]]}]] * 2, indent=indent))
     bad = list(read([path]))
-    assert [isinstance(each, BadRecord) and "jq -c" in each.error.hint for each in bad] == [
+    assert [isinstance(item, BadRecord) and "jq -c" in item.error.hint for item in bad] == [
         True
     ] * 2

@@ -61,7 +61,7 @@ def test_regions_relations_and_clusters(tmp_path: Path) -> None:
     assert mentions(found) == [("Task", "parse 😀 graphs"), ("Material", "graphs"), ("", "They")]
     assert triples(found) == [("graphs", "Part-of", "parse 😀 graphs"), ("They", "Same", "graphs")]
     assert groups(found) == [["graphs", "They"]]
-    assert {each.source for each in found.annotations.entities} == {"import:made.jsonl:3"}
+    assert {entity.source for entity in found.annotations.entities} == {"import:made.jsonl:3"}
     assert found.document.doc_key == "gk-1" and found.document.fields["year"] == 2020
     assert "labelstudio" not in found.document.fields
     assert found.warnings == ()
@@ -85,7 +85,7 @@ def test_several_annotators_are_several_documents_of_one_text(tmp_path: Path) ->
     ]
     first, second = documents_of(tmp_path, "labelstudio", task(annotations=layers, drafts=[{}]))
     assert first.document.text == second.document.text
-    assert [len(each.annotations.entities) for each in (first, second)] == [3, 1]
+    assert [len(item.annotations.entities) for item in (first, second)] == [3, 1]
     assert second.annotations.entities[0].source == "import:made.jsonl:2"
     assert first.annotations.entities[0].id != second.annotations.entities[0].id
     assert first.warnings == ("cancelled annotation is left out (once)", "draft is not read (once)")
@@ -102,9 +102,9 @@ def test_predictions_are_undecided_where_nobody_annotated(tmp_path: Path) -> Non
     record = task(annotations=cancelled, predictions=predictions)
     first, second = documents_of(tmp_path, "labelstudio", record)
     entities = first.annotations.entities
-    assert {each.state for each in entities} == {State.UNDECIDED}
-    assert {each.source for each in entities} == {"import:made.jsonl:v1"}
-    assert [each.score for each in entities] == [0.5, 0.25]
+    assert {entity.state for entity in entities} == {State.UNDECIDED}
+    assert {entity.source for entity in entities} == {"import:made.jsonl:v1"}
+    assert [entity.score for entity in entities] == [0.5, 0.25]
     assert second.annotations.entities[0].score is None
     assert first.warnings == ("cancelled annotation is left out (once)",)
     (beside,) = documents_of(tmp_path, "labelstudio", task(predictions=predictions))

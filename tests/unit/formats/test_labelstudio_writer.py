@@ -64,7 +64,7 @@ def test_annotations_name_no_annotator(tmp_path: Path) -> None:
     (annotation,) = record["annotations"]
     assert set(annotation) == {"id", "was_cancelled", "result"} and losses == {}
     (back,) = documents_of(tmp_path, "labelstudio", record)
-    assert {each.source.count(":") for each in back.annotations.entities} == {1}
+    assert {entity.source.count(":") for entity in back.annotations.entities} == {1}
     (again,), losses = written("labelstudio", back)
     assert again == record and losses == {}
 
@@ -86,7 +86,7 @@ def test_the_labelling_configuration() -> None:
         relations=(RelationType("Used-for", "u", "#00aa00"),),
     )
     view = ElementTree.fromstring(labelling_config(schema))
-    assert [each.get("value") for each in view.iter("Relation")] == ["Used-for", "COREF"]
+    assert [element.get("value") for element in view.iter("Relation")] == ["Used-for", "COREF"]
     (label,) = view.iter("Label")
     assert label.attrib == {
         "value": "Task",

@@ -28,9 +28,9 @@ def mixed(tmp_path: Path) -> Path:
 
 def test_a_mixed_folder(mixed: Path) -> None:
     items = list(read([str(mixed)]))
-    bad = [each for each in items if isinstance(each, BadRecord)]
+    bad = [item for item in items if isinstance(item, BadRecord)]
     assert len(items) - len(bad) == 2
-    names = {Path(str(each.error.path)).name for each in bad}
+    names = {Path(str(item.error.path)).name for item in bad}
     assert names == {
         *("constraints.txt", "requirements-dev.txt"),
         *("LICENSE.txt", "README.txt", "readme.TXT"),
@@ -42,7 +42,7 @@ def test_a_mixed_folder(mixed: Path) -> None:
 def test_named_files_and_formats_are_read(mixed: Path) -> None:
     assert not isinstance(next(iter(read([str(mixed / "README.txt")]))), BadRecord)
     items = list(read([str(mixed)], "text"))
-    assert len(items) == 7 and not any(isinstance(each, BadRecord) for each in items)
+    assert len(items) == 7 and not any(isinstance(item, BadRecord) for item in items)
 
 
 @pytest.mark.parametrize(

@@ -45,8 +45,12 @@ def test_the_unit_of_a_file_is_found(unit: Unit, tmp_path: Path) -> None:
     documents = read_spans(
         tmp_path / "a.jsonl", ["Plain kernels.", text, text], [[(0, 5)], spans, spans]
     )
-    assert [[word for _, word in mentions(each)] for each in documents] == [["Plain"], words, words]
-    plain, *mended = [each.warnings for each in documents]
+    assert [[word for _, word in mentions(document)] for document in documents] == [
+        ["Plain"],
+        words,
+        words,
+    ]
+    plain, *mended = [document.warnings for document in documents]
     assert not plain and all("2 of 3 records" in warning for [warning] in mended)
     assert documents[1].document.tokens.covering(documents[1].annotations.entities[1].span)
 
@@ -54,21 +58,21 @@ def test_the_unit_of_a_file_is_found(unit: Unit, tmp_path: Path) -> None:
 def test_without_one_fitting_unit_the_file_is_named_and_kept(tmp_path: Path) -> None:
     spans = [[(1, 6)], [(3, 8)], [(0, 5)]]
     documents = read_spans(tmp_path / "a.jsonl", ["Plain kernels."] * 3, spans)
-    assert [mentions(each)[0][1] for each in documents] == ["lain ", "in ke", "Plain"]
-    assert ["2 of 3" in "".join(each.warnings) for each in documents] == [True, True, False]
+    assert [mentions(document)[0][1] for document in documents] == ["lain ", "in ke", "Plain"]
+    assert ["2 of 3" in "".join(document.warnings) for document in documents] == [True, True, False]
 
 
 def test_few_cut_words_and_scripts_without_blanks_are_no_sign(tmp_path: Path) -> None:
     spans = [[(0, 5)], [(0, 5)], [(1, 5)], [(0, 2)]]
     texts = ["Plain kernels."] * 3 + ["头孢菌素"]
-    assert not any(each.warnings for each in read_spans(tmp_path / "a.jsonl", texts, spans))
+    assert not any(document.warnings for document in read_spans(tmp_path / "a.jsonl", texts, spans))
 
 
 def test_records_that_their_reader_converted_are_left_alone(tmp_path: Path) -> None:
     text = "αβγ kernels"
     spans = offsets_in(UTF8, text, ["kernels"])
     documents = read_spans(tmp_path / "a.jsonl", [text, f"{text} and more"], [spans, spans])
-    assert [mentions(each)[0][1] for each in documents] == ["kernels", "kernels"]
+    assert [mentions(document)[0][1] for document in documents] == ["kernels", "kernels"]
 
 
 @pytest.mark.parametrize("tool", ["doccano", "labelstudio", "prodigy"])

@@ -90,7 +90,7 @@ def test_row_groups_hold_about_a_thousand_documents(tmp_path: Path) -> None:
     file = pq.ParquetFile(path)
     rows = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
     assert rows == [1000, 1000, 300]
-    assert [each.document.doc_key for each in documents_in(path)][-1] == "P2299"
+    assert [item.document.doc_key for item in documents_in(path)][-1] == "P2299"
 
 
 def test_lone_surrogates_are_replaced_and_counted(tmp_path: Path) -> None:
@@ -197,9 +197,9 @@ def test_scierc_columns(tmp_path: Path, shape: str) -> None:
         clusters=[[[[0, 1], [4, 4]]]],
     )
     (found,) = documents_in(path)
-    texts = [each.text_of(found.document.text) for each in found.annotations.entities]
+    texts = [entity.text_of(found.document.text) for entity in found.annotations.entities]
     assert texts == ["Tree kernels", "proteins", "They"]
-    assert [each.label for each in found.annotations.relations] == ["Used-for"]
+    assert [relation.label for relation in found.annotations.relations] == ["Used-for"]
     assert len(found.annotations.clusters) == 1
 
 

@@ -80,7 +80,7 @@ def test_any_document_survives(tmp_path_factory: Any, document: AnnotatedDocumen
     path.write_bytes(part.data)
     if not part.losses:
         again, expected = lines_in(path), list(read_lines(lines))
-        assert again == b"".join(encode(each).encode() + b"\n" for each in expected)
+        assert again == b"".join(encode(item).encode() + b"\n" for item in expected)
 
 
 def read_lines(lines: bytes) -> list[AnnotatedDocument]:

@@ -86,9 +86,19 @@ def test_a_folder_may_hold_all_of_it(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text('{"id": "jsonl", "text": "We parse."}\n', "utf-8")
     (tmp_path / "c.csv").write_text("id,abstract\ncsv,We cluster.\n", "utf-8")
     (tmp_path / "text.txt").write_text("We embed.", "utf-8")
-    assert [each.doc_key for each in documents(tmp_path)] == ["parquet", "jsonl", "csv", "text"]
+    assert [document.doc_key for document in documents(tmp_path)] == [
+        "parquet",
+        "jsonl",
+        "csv",
+        "text",
+    ]
     pattern = Path(tmp_path / "*")
-    assert [each.doc_key for each in documents(pattern)] == ["parquet", "jsonl", "csv", "text"]
+    assert [document.doc_key for document in documents(pattern)] == [
+        "parquet",
+        "jsonl",
+        "csv",
+        "text",
+    ]
 
 
 PEAK = """

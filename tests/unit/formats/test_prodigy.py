@@ -73,10 +73,10 @@ def test_spans_relations_and_clusters(tmp_path: Path) -> None:
     assert triples(found) == [("graphs", "Part-of", "parse 😀 graphs")]
     assert groups(found) == [["graphs", "They"]]
     items = found.annotations
-    assert [each.score for each in items.entities] == [None, 0.5, None]
-    assert {each.state for each in items.entities} == {State.IMPORTED}
-    assert {each.source for each in items.entities} == {"import:made.jsonl"}
-    assert [len(each) for each in found.document.tokens.sentences] == [5, 3]
+    assert [entity.score for entity in items.entities] == [None, 0.5, None]
+    assert {entity.state for entity in items.entities} == {State.IMPORTED}
+    assert {entity.source for entity in items.entities} == {"import:made.jsonl"}
+    assert [len(sentence) for sentence in found.document.tokens.sentences] == [5, 3]
     assert found.document.doc_key == "gk-1" and found.document.fields["year"] == 2020
     assert found.document.fields["_input_hash"] == 1 and found.warnings == ()
 
@@ -84,8 +84,10 @@ def test_spans_relations_and_clusters(tmp_path: Path) -> None:
 def test_a_rejected_task_is_explicit_negatives(tmp_path: Path) -> None:
     (found,) = documents_of(tmp_path, "prodigy", task(answer="reject"))
     items = found.annotations
-    states = [each.state for each in items.entities]
-    states += [each.state for each in items.relations] + [each.state for each in items.clusters]
+    states = [entity.state for entity in items.entities]
+    states += [relation.state for relation in items.relations] + [
+        cluster.state for cluster in items.clusters
+    ]
     assert states == [State.REJECTED] * 5
 
 
@@ -98,7 +100,7 @@ def test_an_ignored_task_has_no_items_but_a_warning(tmp_path: Path) -> None:
 def test_binary_tasks_of_one_text_stay_several_records(tmp_path: Path) -> None:
     one, two = task(spans=[span(1, 1, "Task")], relations=...), task(spans=..., relations=...)
     found = documents_of(tmp_path, "prodigy", one, two | {"answer": "reject"})
-    assert [len(each.annotations.entities) for each in found] == [1, 0]
+    assert [len(item.annotations.entities) for item in found] == [1, 0]
 
 
 def test_relations_by_token_alone(tmp_path: Path) -> None:
@@ -191,14 +193,14 @@ def test_a_task_is_written_with_tokens_that_fit_its_spans() -> None:
     )
     ((record,), losses) = written("prodigy", nested)
     tokens = record["tokens"]
-    assert [each["text"] for each in tokens][:5] == ["We", "p", "arse", "😀", "graphs"]
-    assert "".join(each["text"] + " " * each["ws"] for each in tokens) == TEXT
+    assert [token["text"] for token in tokens][:5] == ["We", "p", "arse", "😀", "graphs"]
+    assert "".join(token["text"] + " " * token["ws"] for token in tokens) == TEXT
     for found in record["spans"]:
         assert tokens[found["token_start"]]["start"] == found["start"]
         assert tokens[found["token_end"]]["end"] == found["end"]
     assert record["spans"][1] == record["relations"][0]["head_span"]
     assert record["spans"][1]["score"] == 0.25 and "label" not in record["spans"][2]
-    assert [each["label"] for each in record["relations"]] == ["Used-for", "COREF"]
+    assert [relation["label"] for relation in record["relations"]] == ["Used-for", "COREF"]
     assert record["meta"] == {"title": "Graphs", "year": 2020, "doc_key": "d"}
     assert "_task_hash" not in record and losses == {}
 
@@ -272,7 +274,7 @@ def test_what_the_format_cannot_hold_is_counted() -> None:
         "mention of an entity that does not fit": 1,
         "cluster of fewer than two mentions": 2,
     }
-    assert [each["label"] for each in record["relations"]] == ["X", "COREF"]
+    assert [relation["label"] for relation in record["relations"]] == ["X", "COREF"]
 
 
 def test_an_entity_outside_of_the_text_is_an_internal_error(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def rows_of(document: AnnotatedDocument) -> list[str]:
 
 
 def relations_of(document: AnnotatedDocument) -> list[tuple[int, str, int]]:
-    starts = {each.id: each.span.char_start for each in document.annotations.entities}
+    starts = {entity.id: entity.span.char_start for entity in document.annotations.entities}
     return [(starts[r.head], r.label, starts[r.tail]) for r in document.annotations.relations]
 
 
@@ -203,7 +203,7 @@ def test_what_has_no_place_is_counted_and_the_rest_gets_identifiers() -> None:
 
 def test_our_identifiers_are_read_as_clusters_and_relations(tmp_path: Path) -> None:
     found = document_of(tmp_path, written(hand_made())[0])
-    assert [each.label for each in found.annotations.entities] == ["X", "", "b\tc"]
+    assert [entity.label for entity in found.annotations.entities] == ["X", "", "b\tc"]
     assert relations_of(found) == [(10, "Of", 6), (6, "Is", 8)]
     (cluster,) = found.annotations.clusters
     first, _, third = found.annotations.entities
@@ -250,8 +250,8 @@ def test_the_layers_of_real_files_come_back(
 ) -> None:
     path = shared_path(f"formats/pubtator/{name}")
     found = [item for item in read([path]) if isinstance(item, AnnotatedDocument)]
-    entities = sum(len(each.annotations.entities) for each in found)
-    relations = sum(len(each.annotations.relations) for each in found)
+    entities = sum(len(item.annotations.entities) for item in found)
+    relations = sum(len(item.annotations.relations) for item in found)
     assert (len(found), entities, relations) == counts
     path = tmp_path / "again.pubtator"
     content, _ = written(*found)

@@ -168,10 +168,10 @@ def test_links_out_of_a_folder_are_named_and_not_followed(tmp_path: Path, layout
     for name, target in links.items():
         (folder / name).symlink_to(target)
     items = list(read([folder]))
-    texts = [each.document.text for each in items if isinstance(each, AnnotatedDocument)]
+    texts = [item.document.text for item in items if isinstance(item, AnnotatedDocument)]
     assert texts == [ABSTRACT, ABSTRACT]
-    errors = [each.error for each in items if isinstance(each, BadRecord)]
-    assert [each.path for each in errors] == [
+    errors = [item.error for item in items if isinstance(item, BadRecord)]
+    assert [error.path for error in errors] == [
         str(folder / name) for name in ("outside", "dangling.txt", "out.txt")
     ]
     assert "outside the folder" in errors[0].message and "not exist" in errors[1].message

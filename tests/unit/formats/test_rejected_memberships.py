@@ -45,11 +45,11 @@ def test_it_is_not_written(format: str, tmp_path: Path) -> None:
     writer.close()
     [found] = read([path], format)
     assert isinstance(found, AnnotatedDocument)
-    spans = {each.id: each.span for each in found.annotations.entities}
+    spans = {entity.id: entity.span for entity in found.annotations.entities}
     [cluster] = found.annotations.clusters
     words = [
-        found.document.text[spans[each].char_start : spans[each].char_end]
-        for each in cluster.mentions
+        found.document.text[spans[mention].char_start : spans[mention].char_end]
+        for mention in cluster.mentions
     ]
     assert words == ["Otters", "They"]
 

@@ -103,8 +103,8 @@ def test_records_without_a_type_or_with_a_late_one(tmp_path: Path, kind: str) ->
     record = f"C1  - 7\nAU  - Okafor, T\nTI  - First\n{kind}AB  - We fold.\nER  - \n\n"
     items = read_items(tmp_path, "ris", record + record.replace("First", "Second"))
     found = [item.document for item in items if isinstance(item, AnnotatedDocument)]
-    assert [each.text for each in found] == ["First\nWe fold.", "Second\nWe fold."]
-    assert [each.fields["authors"] for each in found] == [["Okafor, T"], ["Okafor, T"]]
+    assert [item.text for item in found] == ["First\nWe fold.", "Second\nWe fold."]
+    assert [item.fields["authors"] for item in found] == [["Okafor, T"], ["Okafor, T"]]
 
 
 def test_records_without_type_and_end_begin_with_the_same_tag(tmp_path: Path) -> None:

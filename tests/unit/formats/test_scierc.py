@@ -29,7 +29,7 @@ def record(**changes: Any) -> dict[str, Any]:
 
 def items_of(tmp_path: Path, *records: Any) -> list[ReadItem]:
     path = tmp_path / "made.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return list(read([path], "scierc"))
 
 

@@ -126,7 +126,7 @@ def test_packed_files_are_read_like_plain_ones(tmp_path: Path) -> None:
     write(tmp_path / "c.txt.gz", gzip.compress(b"We cluster."))
     write(tmp_path / "d.png.gz", gzip.compress(b"no suffix that is read"))
     documents = [item for item in read([tmp_path]) if isinstance(item, AnnotatedDocument)]
-    assert [each.document.doc_key for each in documents] == ["a:1", "a:2", "7", "c"]
+    assert [document.document.doc_key for document in documents] == ["a:1", "a:2", "7", "c"]
     assert documents[3].document.text == "We cluster."
     source = Source("x/c.txt.gz")
     assert (source.stem, source.provenance) == ("c", "import:c.txt.gz")

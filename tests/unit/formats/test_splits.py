@@ -55,9 +55,9 @@ def test_layouts_of_the_hub(tmp_path: Path) -> None:
     }  # fmt: skip
     parts = ("train-00000-of-00002.parquet", "train-00001-of-00002.parquet")
     data = _touch(
-        tmp_path / "hub", *(f"data/{each}" for each in parts), "data/validation-0.parquet"
+        tmp_path / "hub", *(f"data/{part}" for part in parts), "data/validation-0.parquet"
     )
-    assert _names(data)["train"] == [f"data/{each}" for each in parts]
+    assert _names(data)["train"] == [f"data/{part}" for part in parts]
     converted = _touch(
         tmp_path / "converted", "default/train/0000.parquet", "default/test/0.parquet"
     )

@@ -168,7 +168,7 @@ def test_papers_of_every_database_keep_their_numbers(tmp_path: Path) -> None:
         )
         with (tmp_path / "out.csv").open(newline="") as lines:
             [row] = csv.DictReader(lines)
-        assert [row[each] for each in ("doi", "year", "pmid", "title")] == [
+        assert [row[name] for name in ("doi", "year", "pmid", "title")] == [
             *("10.5555/ab", "2019", "31", "T")
         ], name
         record, _ = release_record(AnnotatedDocument(document), with_text=True)
@@ -181,4 +181,6 @@ def test_each_row_has_the_best_key_that_it_has(tmp_path: Path) -> None:
     keys = [document.doc_key for document in documents_of(tmp_path, table)]
     assert keys == ["10.5555/ab", "32", "W3", "4", "made:6"]
     keyless = "PT\tTI\tAB\tID\tUT\nJ\tT\ta\tA WORD; ANOTHER\t\n"
-    assert [each.doc_key for each in documents_of(tmp_path, keyless, "made.txt")] == ["made:2"]
+    assert [document.doc_key for document in documents_of(tmp_path, keyless, "made.txt")] == [
+        "made:2"
+    ]

@@ -47,11 +47,11 @@ def test_an_array_of_records_is_read_and_written(tmp_path: Path, indent: int | N
     ]
     path.write_text(json.dumps(records, indent=indent), "utf-8")
     found = [item for item in read([path]) if isinstance(item, AnnotatedDocument)]
-    assert [each.document.doc_key for each in found] == ["records:1", "k"]
+    assert [item.document.doc_key for item in found] == ["records:1", "k"]
     writer = open_writer("json", tmp_path / "out.json")
-    for each in found:
-        writer.write(each)
+    for document in found:
+        writer.write(document)
     writer.close()
     assert len(json.loads((tmp_path / "out.json").read_text("utf-8"))) == 2
     again = [item for item in read([tmp_path / "out.json"]) if isinstance(item, AnnotatedDocument)]
-    assert [each.annotations for each in again] == [each.annotations for each in found]
+    assert [item.annotations for item in again] == [item.annotations for item in found]

@@ -45,5 +45,5 @@ def test_the_examples(tool: str, count: int, tmp_path: Path) -> None:
 def test_the_labelling_configuration() -> None:
     example = ElementTree.fromstring(block("xml"))
     config = ElementTree.fromstring(labelling_config(load_schema("scierc")))
-    assert [each.tag for each in example] == [each.tag for each in config]
-    assert {each.tag for each in example.iter()} == {each.tag for each in config.iter()}
+    assert [element.tag for element in example] == [element.tag for element in config]
+    assert {element.tag for element in example.iter()} == {element.tag for element in config.iter()}

@@ -40,7 +40,7 @@ def bucket() -> Iterator[str]:
 
 
 def keys(*paths: str) -> list[str]:
-    return [each.document.doc_key for each in read(paths) if isinstance(each, AnnotatedDocument)]
+    return [item.document.doc_key for item in read(paths) if isinstance(item, AnnotatedDocument)]
 
 
 def test_a_url_is_read_like_a_file(bucket: str) -> None:

@@ -57,7 +57,7 @@ def document(tmp_path: Path, *elements: str, text: str = TEXT) -> AnnotatedDocum
 
 def mentions(found: AnnotatedDocument) -> list[tuple[str, str]]:
     text = found.document.text
-    return [(each.text_of(text), each.label) for each in found.annotations.entities]
+    return [(entity.text_of(text), entity.label) for entity in found.annotations.entities]
 
 
 TYPES = """<typeSystemDescription xmlns="http://uima.apache.org/resourceSpecifier"><types>
@@ -101,11 +101,11 @@ def test_relations_go_from_governor_to_dependent(tmp_path: Path) -> None:
         element("custom:Relation", 10, 3, 7, Governor=6, label="half"),
     )
     ends = [
-        tuple(found.annotations.entity(end).text_of(TEXT) for end in (each.head, each.tail))
-        for each in found.annotations.relations
+        tuple(found.annotations.entity(end).text_of(TEXT) for end in (relation.head, relation.tail))
+        for relation in found.annotations.relations
     ]
     assert ends == [("We", "proteins"), ("proteins", "rank")]
-    assert [each.label for each in found.annotations.relations] == ["ranks", "Relation"]
+    assert [relation.label for relation in found.annotations.relations] == ["ranks", "Relation"]
     assert found.unread == {"Relation with one end only": 1}
 
 
@@ -119,7 +119,7 @@ def test_chains_are_clusters(tmp_path: Path) -> None:
         element("coref:CoreferenceLink", 8, 0, 2),
     )
     (cluster,) = found.annotations.clusters
-    (first, second) = (found.annotations.entity(each) for each in cluster.mentions)
+    (first, second) = (found.annotations.entity(mention) for mention in cluster.mentions)
     assert (first.text_of(TEXT), first.label) == ("proteins", "Material")
     assert (second.text_of(TEXT), second.label) == ("They", "")
     assert found.unread == {
@@ -134,7 +134,7 @@ def test_tokens_and_sentences_are_kept(tmp_path: Path) -> None:
     sentences = [element("seg:Sentence", 5, 0, 20), element("seg:Sentence", 6, 22, 32)]
     table = document(tmp_path, *sentences, *made).document.tokens
     assert table.slices(TEXT)[3:5] == ("proteins.", "They")
-    assert [len(each) for each in table.sentences] == [4, 3]
+    assert [len(sentence) for sentence in table.sentences] == [4, 3]
 
 
 def test_overlapping_tokens_are_derived_instead(tmp_path: Path) -> None:
@@ -276,8 +276,8 @@ def annotated(key: str = "d", text: str = TEXT) -> AnnotatedDocument:
 
 def written(folder: Path, *documents: AnnotatedDocument) -> dict[str, int]:
     writer = open_writer("xmi", folder)
-    for each in documents:
-        writer.write(each)
+    for document in documents:
+        writer.write(document)
     writer.close()
     return dict(writer.losses)
 
@@ -352,6 +352,6 @@ def test_spans_of_real_samples_agree_with_cassis(sample: str, types: str) -> Non
     known = cassis.load_typesystem(shared_path(f"formats/uima-xmi/{types}"))
     cas = cassis.load_cas_from_xmi(path, typesystem=known)
     assert item.document.text == cas.sofa_string
-    theirs = {(each.begin, each.end) for each in cas.select_all_annotations()}
-    ours = {(each.span.char_start, each.span.char_end) for each in item.annotations.entities}
+    theirs = {(annotation.begin, annotation.end) for annotation in cas.select_all_annotations()}
+    ours = {(entity.span.char_start, entity.span.char_end) for entity in item.annotations.entities}
     assert ours and ours <= theirs

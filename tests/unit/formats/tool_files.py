@@ -19,7 +19,7 @@ TEXT = "We parse 😀 graphs. They help."
 def items_of(folder: Path, tool: str, *records: Any, name: str = "made.jsonl") -> list[ReadItem]:
     """What is read from the records, one a line."""
     path = folder / name
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return list(read([path], tool))
 
 
@@ -39,27 +39,31 @@ def problem_of(item: ReadItem) -> str:
 def mentions(annotated: AnnotatedDocument) -> list[tuple[str, str]]:
     """Label and string of the entities."""
     text = annotated.document.text
-    return [(each.label, each.text_of(text)) for each in annotated.annotations.entities]
+    return [(entity.label, entity.text_of(text)) for entity in annotated.annotations.entities]
 
 
 def triples(annotated: AnnotatedDocument) -> list[tuple[str, str, str]]:
     """Head, label and tail of the relations."""
     found, text = annotated.annotations, annotated.document.text
     return [
-        (found.entity(each.head).text_of(text), each.label, found.entity(each.tail).text_of(text))
-        for each in found.relations
+        (
+            found.entity(relation.head).text_of(text),
+            relation.label,
+            found.entity(relation.tail).text_of(text),
+        )
+        for relation in found.relations
     ]
 
 
 def groups(annotated: AnnotatedDocument) -> list[list[str]]:
     """The mentions of the clusters."""
     found, text = annotated.annotations, annotated.document.text
-    return [[found.entity(each).text_of(text) for each in c.mentions] for c in found.clusters]
+    return [[found.entity(mention).text_of(text) for mention in c.mentions] for c in found.clusters]
 
 
 def entity(item_id: str, *fragments: tuple[int, int], label: str = "Task", **more: Any) -> Entity:
     """An entity of :data:`TEXT`."""
-    return Entity(item_id, tuple(Span(*each) for each in fragments), label, **more)
+    return Entity(item_id, tuple(Span(*fragment) for fragment in fragments), label, **more)
 
 
 def made(*entities: Entity, text: str = TEXT, **layers: Any) -> AnnotatedDocument:

@@ -53,7 +53,7 @@ def test_everything_comes_back(tmp_path: Path) -> None:
     path = tmp_path / "made.spacy"
     assert written(path, sample(), sample()) == {}
     assert documents_of(path) == [sample(), sample()]
-    assert [each.document.fields for each in documents_of(path)] == [{"year": 2020}] * 2
+    assert [document.document.fields for document in documents_of(path)] == [{"year": 2020}] * 2
     assert [file.name for file in tmp_path.iterdir()] == ["made.spacy"]
 
 
@@ -62,7 +62,7 @@ def test_spacy_reads_what_is_written(tmp_path: Path) -> None:
     written(path, sample())
     (doc,) = DocBin().from_disk(path).get_docs(NLP.vocab)
     assert doc.text == sample().document.text
-    assert [(each.text, each.label_) for each in doc.ents] == [
+    assert [(ent.text, ent.label_) for ent in doc.ents] == [
         ("Our parser for graph parsing", "Method"),
         ("It", "Generic"),
     ]
@@ -75,16 +75,16 @@ def test_edges_inside_tokens_cut_them(tmp_path: Path) -> None:
     (found,) = documents_of(path)
     assert mentions(found) == [("Task", "arse 😀 graphs"), ("Task", "gra")]
     (doc,) = DocBin().from_disk(path).get_docs(NLP.vocab)
-    assert [each.text for each in doc][:6] == ["We", "p", "arse", "😀", "gra", "phs"]
+    assert [token.text for token in doc][:6] == ["We", "p", "arse", "😀", "gra", "phs"]
 
 
 def test_entities_of_docs_that_others_made(tmp_path: Path) -> None:
     (found,) = documents_of(foreign(tmp_path / "theirs.spacy", parsed()))
     assert mentions(found) == [("Method", "Parsers"), ("Material", "trees")]
     assert found.document.doc_key == "theirs:1" and found.document.text == parsed().text
-    assert [len(each) for each in found.document.tokens.sentences] == [4, 3]
-    assert {each.state for each in found.annotations.entities} == {State.IMPORTED}
-    assert {each.source for each in found.annotations.entities} == {"import:theirs.spacy"}
+    assert [len(sentence) for sentence in found.document.tokens.sentences] == [4, 3]
+    assert {entity.state for entity in found.annotations.entities} == {State.IMPORTED}
+    assert {entity.source for entity in found.annotations.entities} == {"import:theirs.spacy"}
     assert found.warnings == ()
 
 
@@ -92,7 +92,7 @@ def test_derived_sentences_do_not_cut_entities(tmp_path: Path) -> None:
     doc = parsed()
     doc.ents = [Span(doc, 2, 5, label="Material")]
     (found,) = documents_of(foreign(tmp_path / "theirs.spacy", doc))
-    assert [len(each) for each in found.document.tokens.sentences] == [7]
+    assert [len(sentence) for sentence in found.document.tokens.sentences] == [7]
 
 
 def test_the_only_span_group_of_a_doc_without_entities(tmp_path: Path) -> None:

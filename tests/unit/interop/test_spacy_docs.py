@@ -165,7 +165,10 @@ def test_ents_of_any_doc_become_entities() -> None:
     doc = spacy.blank("en")("Parsers need trees.")
     doc.ents = [Span(doc, 0, 1, label="Method"), Span(doc, 2, 3, label="Material")]
     found = from_doc(doc)
-    assert [each.text_of(doc.text) for each in found.annotations.entities] == ["Parsers", "trees"]
+    assert [entity.text_of(doc.text) for entity in found.annotations.entities] == [
+        "Parsers",
+        "trees",
+    ]
     assert len(found.document.tokens.sentences) == 1
 
 

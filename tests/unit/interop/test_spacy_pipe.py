@@ -179,10 +179,12 @@ def test_two_components_keep_their_own_annotations(
         ("sc", doc._.relations, "Method"),
         ("bio", doc._.bio_relations, "Gene"),
     ):
-        assert [each.head.label_ for each in relations] == [label]
+        assert [relation.head.label_ for relation in relations] == [label]
         assert [span._.score for span in doc.spans[key]] == [0.5, 0.6]
-        assert {each.label for each in from_doc(doc, span_key=key).annotations.entities} == {label}
-    assert [each.mentions[0].label_ for each in doc._.clusters] == ["Method", "Gene"]
+        assert {entity.label for entity in from_doc(doc, span_key=key).annotations.entities} == {
+            label
+        }
+    assert [cluster.mentions[0].label_ for cluster in doc._.clusters] == ["Method", "Gene"]
     groups = {key: group[0].label_ for key, group in doc.spans.items() if key not in ("sc", "bio")}
     assert groups == {"coref_clusters_1": "Method", "coref_clusters_2": "Gene"}
     with pytest.raises(UsageError, match="both fill"):
