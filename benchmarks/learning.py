@@ -262,12 +262,12 @@ def table(found: Sequence[Result]) -> str:
         mine = [each for each in found if (each.data, each.method) == (data, method)]
         for name in _values(mine[0]):
             at = ([_values(each)[name] for each in mine if each.finished == n] for n in after)
-            cells = (_with_spread(values) for values in at)
+            cells = (with_spread(values) for values in at)
             lines.append(f"| {data} | {method} | {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _with_spread(values: Sequence[float]) -> str:
+def with_spread(values: Sequence[float]) -> str:
     """Mean and standard deviation over seeds."""
     if len(values) < 2:
         return "".join(f"{each:.1f}" for each in values)
