@@ -172,21 +172,23 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     """How far the project and those merged into it agreed before the merge, of which differences are decided since.
 
     Args:
-        numbers: The abstracts to look at; each is compared with the first project that was merged.
+        numbers: The abstracts to look at; each is compared with the first merged project that looked for the same types.
 
     Returns:
         The figures; ``None`` where no abstract was annotated on both sides.
     """
-    query = """SELECT a.document_id, a.event_id, a.body FROM annotation_set a JOIN event e ON e.id = a.event_id
-        WHERE e.kind = 'merge project' ORDER BY a.document_id, a.id DESC"""
-    # Of several rows of a document the last one stays, which is the earliest.
-    first = {row[0]: row for row in project.connection.execute(query) if row[0] in numbers}
-    mine, theirs = [], []
-    for number, event_id, body in first.values():
+    # Of a project that was merged again the first time: later, its own work is here.
+    query = """SELECT a.document_id, a.event_id, a.body, min(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
+        WHERE e.kind = 'merge project' GROUP BY a.document_id, a.source_id ORDER BY 4"""
+    mine, theirs, compared = [], [], set[int]()
+    for number, event_id, body, _ in project.connection.execute(query).fetchall():
+        if number not in numbers or number in compared:
+            continue
         before, looked_for = document_before(project, number, event_id)
         covered = read_covered(project.connection, body)
         both = looked_for if covered is None else looked_for & covered
         if both:
+            compared.add(number)
             other = AnnotatedDocument(
                 before.document, decided_part(read_annotations(project.connection, body))
             )

@@ -270,6 +270,17 @@ def test_a_side_that_was_not_taken_is_not_asked_about_again(
     assert command("search", "--disagreement", "--project", divided).out == ""
 
 
+def test_a_release_states_the_agreement_of_two_who_were_merged(
+    command: Command, divided: Path
+) -> None:
+    command("adjudicate", "--take", "theirs", "--project", divided)
+    command("merge", "anna.sciextract", "--project", divided)
+    words = ("--licence", "CC0-1.0", "--citation", "A", "--json", "--project", divided)
+    assert command("export", "--release", "corpus", *words).code == ExitCode.DONE
+    stated = json.loads(Path("corpus/agreement.json").read_text("utf-8"))
+    assert (stated["documents"], stated["spans"]["exact"]["f1"]) == (3, 0.0)
+
+
 def test_a_type_that_comes_after_a_merge_makes_nobody_agree_with_themselves(
     command: Command, divided: Path
 ) -> None:
