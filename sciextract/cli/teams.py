@@ -103,6 +103,7 @@ def merge(
     from pathlib import Path
 
     from sciextract.workflows.divide import merge_projects
+    from sciextract.workflows.import_files import decisions_in_words
 
     with open_chosen_project(project, author) as opened:
         done = merge_projects(opened, Path(other), add_labels=add_labels)
@@ -113,6 +114,8 @@ def merge(
     )
     if counts.removed:
         words += f"; {counts.removed:,} left out that were removed here"
+    if counts.joined:
+        words += f"; {counts.joined:,} with another text here, which stays: {decisions_in_words(counts.moved)}"
     if done.queues:
         words += f"; queues: {', '.join(done.queues)}"
     report(done.to_json(), words, as_json)

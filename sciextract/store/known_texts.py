@@ -107,6 +107,17 @@ class KnownTexts:
             self._remark(document, "another text here has the same key: both are kept")
         return item
 
+    def find_version(self, document: Document) -> int | None:
+        """The document of the same paper, or of the same key and mostly the same words."""
+        known, same_key = self._find_paper(document, paper_of(document)), self._find_key(document)
+        if known is None and same_key and same_key[1].is_alike:
+            known = same_key[0]
+        return known
+
+    def was_removed(self, document: Document) -> bool:
+        """Whether a person removed its paper."""
+        return bool(self.removed and self.removed.find(paper_of(document)) is not None)
+
     def _find_paper(self, document: Document, paper: PaperRecord | None) -> int | None:
         """The document of the same paper in the project."""
         if self.papers is None or paper is None:

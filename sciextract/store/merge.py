@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sciextract.documents.annotations import Layer, State
@@ -19,8 +21,9 @@ from sciextract.store import documents, events
 from sciextract.store.document_state import Context, DocumentState, decided, find_broken_rules
 from sciextract.store.incoming import free_id, relation_by_original, same_relations
 from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
+from sciextract.store.known_texts import KnownTexts
 from sciextract.store.label_changes import relabelled
-from sciextract.store.queries import copy_queue, present, queue_lengths, read_queue
+from sciextract.store.queries import present
 from sciextract.store.rows import (
     BY_PERSONS,
     ClusterRow,
@@ -37,7 +40,13 @@ from sciextract.store.rows import (
     to_values,
 )
 from sciextract.store.statistics import decisions_by_author
-from sciextract.store.text_versions import REMOVE, Alignment, move_decisions, why_gone
+from sciextract.store.text_versions import (
+    REMOVE,
+    Alignment,
+    move_decisions,
+    removed_numbers,
+    why_gone,
+)
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -78,6 +87,8 @@ class MergeCounts:
         compared: Texts of which both sides worked on the same layer: differences wait for adjudication.
         items: Items added or decided.
         removed: Texts that were removed here: they stay out.
+        joined: Texts of papers that are here with another text, which stays.
+        moved: What became of decisions about these: see :func:`~sciextract.store.text_versions.move_decisions`.
     """
 
     documents: int = 0
@@ -85,6 +96,8 @@ class MergeCounts:
     compared: int = 0
     items: int = 0
     removed: int = 0
+    joined: int = 0
+    moved: Counter[str] = field(default_factory=Counter)
 
 
 def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
@@ -125,11 +138,13 @@ class ProjectMerge(Batches):
         other: The other project.
         source: It, as ``import:FILE``.
         counts: What it did so far.
+        joined: By the hashes of texts of papers that are here with another one, the numbers of those.
     """
 
     other: Project
     source: str
     counts: MergeCounts = field(default_factory=MergeCounts, init=False)
+    joined: dict[str, int] = field(default_factory=dict, init=False)
     _authors: dict[int, int] = field(default_factory=dict, init=False)
 
     def begin(self, connection: sqlite3.Connection) -> Context:
@@ -153,24 +168,50 @@ class ProjectMerge(Batches):
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        counts, to_compare, connection = replace(self.counts), [], self.project.connection
+        counts, to_compare = replace(self.counts, moved=Counter(self.counts.moved)), []
         with self.batch() as context:
             before = context.items
             for document in foreign:
-                doc = find_or_insert(connection, document.doc.stored.document)
-                if doc.progress is None:
-                    gone = why_gone(connection, doc.stored.document.text_sha256)
-                    if gone == REMOVE:
-                        counts.removed += 1
-                        continue
-                    for newer in present(connection, (doc.number,)) if gone == "import" else ():
-                        doc = self.project.document_state(newer)
-                        document = _moved(document, doc, context)
-                if self._add_one(context, doc, document, counts):
-                    to_compare.append(doc.number)
+                here = self._find_here(document, context, counts)
+                if here is not None and self._add_one(context, *here, counts):
+                    to_compare.append(here[0].number)
             counts.items += context.items - before
         self.counts = counts
         return to_compare
+
+    @cached_property
+    def _known(self) -> KnownTexts:
+        """The papers that were here, and were removed, before the merge."""
+        connection, known = self.project.connection, documents.known_papers
+        removed = known(connection, removed_numbers(connection))
+        return KnownTexts(self.project, self.source, known(connection), removed)
+
+    def _find_here(
+        self, foreign: Foreign, context: Context, counts: MergeCounts
+    ) -> tuple[DocumentState, Foreign] | None:
+        """Where a document belongs, with what was decided about it at its places there; ``None`` for nowhere."""
+        connection, document = self.project.connection, foreign.doc.stored.document
+        stored = documents.find(connection, document)
+        if stored is None:
+            number = self._known.find_version(document)
+            gone = REMOVE if number is None and self._known.was_removed(document) else None
+        else:
+            gone = why_gone(connection, document.text_sha256)
+            newer = present(connection, (stored.number,)) if gone == "import" else ()
+            number = next(iter(newer), None)
+        if gone == REMOVE:
+            counts.removed += 1
+            return None
+        if number is not None:
+            here = self.project.document_state(number)
+            alignment = Alignment(document.text, here.text)
+            if stored is not None or alignment.is_alike:
+                doc = DocumentState(here.stored, ())
+                counts.moved += move_decisions(foreign.doc, doc, alignment, context)
+                counts.joined += 1
+                self.joined[document.text_sha256] = number
+                return here, replace(foreign, doc=doc)
+        return find_or_insert(connection, document), foreign
 
     def _add_one(
         self, context: Context, doc: DocumentState, foreign: Foreign, counts: MergeCounts
@@ -194,13 +235,6 @@ class ProjectMerge(Batches):
         counts.taken += self.project.save(doc, context)
         counts.compared += both
         return both
-
-
-def _moved(foreign: Foreign, here: DocumentState, context: Context) -> Foreign:
-    """An earlier text, with what the other side decided about it moved to the present one."""
-    doc = DocumentState(here.stored, ())
-    move_decisions(foreign.doc, doc, Alignment(foreign.doc.text, doc.text), context)
-    return replace(foreign, doc=doc)
 
 
 def _with_remarks(mine: ProgressRow, theirs: ProgressRow) -> ProgressRow:
@@ -400,39 +434,3 @@ def _plain(row: EntityRow) -> dict[str, Any]:
 
 def _is_begun(progress: ProgressRow, layer: Layer) -> bool:
     return getattr(progress, layer) is not Completeness.UNTOUCHED
-
-
-_TEXTS = "SELECT d.id, d.sha256 FROM json_each(?) j JOIN document d ON d.id = j.value"
-_NUMBERS = "SELECT d.sha256, d.id FROM json_each(?) j JOIN document d ON d.sha256 = j.value"
-
-
-def bring_queues(project: Project, other: Project, origin: str) -> list[str]:
-    """Bring the saved queues of another project, by the hashes of their texts; what is not here is left out.
-
-    A queue that is here already is not doubled; one whose name another queue has gets ``origin`` behind it.
-
-    Args:
-        project: Open for writing; has the other's documents already.
-        other: The other project.
-        origin: What it is called.
-
-    Returns:
-        The names under which queues were added.
-
-    Raises:
-        ProjectError: One of the files cannot be used.
-    """
-    kept = []
-    # Numbers of documents differ between projects, hashes of texts do not.
-    for name in queue_lengths(other):
-        queue = read_queue(other, name)
-        if queue is None:
-            continue
-        wanted = (json.dumps(queue.numbers),)
-        texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
-        hashes = (json.dumps([*texts.values()]),)
-        own: dict[str, int] = dict(project.connection.execute(_NUMBERS, hashes))
-        found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
-        numbers = present(project.connection, tuple(dict.fromkeys(found)))
-        kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
-    return [name for name in kept if name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
@@ -177,6 +178,45 @@ def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:
         after = plain_name(origin)[: _LONGEST_NAME // 2] + ("" if count == 1 else f" {count}")
         name = f"{plain_name(queue.name)[: _LONGEST_NAME - len(after) - 3].rstrip()} ({after})"
     return ""
+
+
+_TEXTS = "SELECT d.id, d.sha256 FROM json_each(?) j JOIN document d ON d.id = j.value"
+_NUMBERS = "SELECT d.sha256, d.id FROM json_each(?) j JOIN document d ON d.sha256 = j.value"
+
+
+def bring_queues(
+    project: Project, other: Project, origin: str, joined: Mapping[str, int]
+) -> list[str]:
+    """Bring the saved queues of another project, by the hashes of their texts; what is not here is left out.
+
+    A queue that is here already is not doubled; one whose name another queue has gets ``origin`` behind it.
+
+    Args:
+        project: Open for writing; has the other's documents already.
+        other: The other project.
+        origin: What it is called.
+        joined: By the hashes of texts of which there is another version here, the numbers of those.
+
+    Returns:
+        The names under which queues were added.
+
+    Raises:
+        ProjectError: One of the files cannot be used.
+    """
+    kept = []
+    # Numbers of documents differ between projects, hashes of texts do not.
+    for name in queue_lengths(other):
+        queue = read_queue(other, name)
+        if queue is None:
+            continue
+        wanted = (json.dumps(queue.numbers),)
+        texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
+        hashes = (json.dumps([*texts.values()]),)
+        own = {**joined} | dict(project.connection.execute(_NUMBERS, hashes).fetchall())
+        found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
+        numbers = present(project.connection, tuple(dict.fromkeys(found)))
+        kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
+    return [name for name in kept if name]
 
 
 def plain_name(name: str) -> str:

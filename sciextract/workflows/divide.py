@@ -14,9 +14,9 @@ from sciextract.errors import ProjectError, SchemaError, UsageError
 from sciextract.store import Project, open_project
 from sciextract.store.ingest import BATCH
 from sciextract.store.maintenance.backup import copy_project
-from sciextract.store.merge import MergeCounts, ProjectMerge, bring_queues, foreign_documents
+from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
 from sciextract.store.project_settings import merge_schemas
-from sciextract.store.queries import SavedQueue, save_queue
+from sciextract.store.queries import SavedQueue, bring_queues, save_queue
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions
 
@@ -176,5 +176,5 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         while batch := list(islice(documents, BATCH)):
             counts = refresh_disagreements(project, join.add(batch), decisions)
             disagreements += counts[project.source_id(source)]
-        queues = tuple(bring_queues(project, theirs, other.stem))
+        queues = tuple(bring_queues(project, theirs, other.stem, join.joined))
     return MergeReport(join.counts, disagreements, queues)

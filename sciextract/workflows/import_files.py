@@ -78,6 +78,15 @@ class ImportListener:
     note: Callable[[str], None] = _ignore
 
 
+def decisions_in_words(moved: Counter[str]) -> str:
+    """What became of decisions whose text is another one now."""
+    words = f"{counted(moved['kept'], 'decision')} kept"
+    words += f", {moved['undecided']:,} undecided as their words changed" * bool(moved["undecided"])
+    words += f", {moved['gone']:,} gone with their words" * bool(moved["gone"])
+    reopened = f", {counted(moved['reopened'], 'finished abstract')} open again"
+    return words + reopened * bool(moved["reopened"])
+
+
 @dataclass(slots=True)
 class ImportReport:
     """What an import did.
@@ -123,14 +132,7 @@ class ImportReport:
         """What came of new texts of abstracts, and of removed ones, in words; empty where there were none."""
         counts, moved, found = self.counts, self.counts.moved, []
         if counts.updated:
-            found.append(f"{counts.updated:,} updated: {counted(moved['kept'], 'decision')} kept")
-            found[-1] += f", {moved['undecided']:,} undecided as their words changed" * bool(
-                moved["undecided"]
-            )
-            found[-1] += f", {moved['gone']:,} gone with their words" * bool(moved["gone"])
-            found[-1] += f", {counted(moved['reopened'], 'finished abstract')} open again" * bool(
-                moved["reopened"]
-            )
+            found.append(f"{counts.updated:,} updated: {decisions_in_words(moved)}")
         if counts.changed:
             found.append(f"{counts.changed:,} with another text than here (--update takes it)")
         if counts.refused:

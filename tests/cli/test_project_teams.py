@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.annotations import Layer, Span
+from sciextract.documents.annotations import Layer, Span, State
 from sciextract.errors import ExitCode
 from sciextract.store import Completeness, EntityRef, RelationRef, open_project
 from sciextract.store.label_changes import add_type, rename_type
-from sciextract.store.queries import queue_lengths, read_queue
+from sciextract.store.queries import SavedQueue, queue_lengths, read_queue, save_queue
 from tests.cli.conftest import Command
 from tests.cli.projects import (
     ESCAPE,
@@ -212,6 +212,33 @@ def test_merge_of_abstracts_that_were_removed_or_corrected_here(
     assert [each.fragments for each in found.annotations.entities] == [
         span(found.document.text, "kernels")
     ]
+
+
+def test_merge_of_another_text_of_a_paper(command: Command, project: Path, work: Path) -> None:
+    ben = Path(shutil.copy(project, work / "ben.sciextract"))
+    text = PLAIN["abstract"] + " Kernels are old. © 2020 The Authors."
+    paper = {"title": "Kernels for proteins of all kinds", "doi": "10.1000/kernels", "year": 2020}
+    for path, key, body in ((project, "k1", text.partition(" ©")[0]), (ben, "W7", text)):
+        record = paper | {"id": key, "abstract": body}
+        command("import", write_lines(work / "paper.jsonl", record), "--project", path)
+    with open_project(ben, "ben") as opened:
+        there = opened.document_state(3).text
+        opened.actions.add_entity(3, span(there, "proteins"), "Material")
+        opened.actions.mark_done(3)
+        save_queue(opened, SavedQueue("tricky", (3,)))
+    for joined in ("1 taken over", "0 taken over"):
+        merged = command("merge", ben, "--project", project).err
+        assert "0 new abstracts" in merged and joined in merged, merged
+        assert "1 with another text here, which stays: 1 decision kept" in merged
+    with open_project(project, read=True) as opened:
+        assert len(opened.numbers()) == 3 and queue_lengths(opened) == {"tricky": 1}
+        progress = opened.document_state(3).progress
+        assert progress is not None and progress.entities is Completeness.DONE
+        assert [each.state for each in opened.document_state(3).entities] == [State.ADDED]
+    command("undo", "--project", project)
+    command("undo", "--project", project)
+    with open_project(project, read=True) as opened:
+        assert opened.document_state(3).entities == []
 
 
 def test_divide(command: Command, project: Path, ben: Path, work: Path) -> None:
