@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -30,6 +30,7 @@ from sciextract.snapshot.documents import (
     with_fields,
 )
 from sciextract.store import Completeness, Project
+from sciextract.store.coverage import uncovered_types
 from sciextract.store.document_state import whole
 from sciextract.store.documents import (
     first_texts,
@@ -38,7 +39,7 @@ from sciextract.store.documents import (
     known_papers,
     positive_labels,
 )
-from sciextract.store.rows import IN_VIEW, ProgressRow, covered_name, types_in
+from sciextract.store.rows import IN_VIEW, ProgressRow
 from sciextract.store.sqlite import first_value
 
 
@@ -217,21 +218,8 @@ def training_document(project: Project, number: int) -> TrainingDocument:
     progress = doc.progress or ProgressRow()
     done = frozenset([layer for layer in layers if getattr(progress, layer) is Completeness.DONE])
     annotated = whole(doc, project.sources)
-    uncovered = uncovered_types(progress, done, project.schema)
+    uncovered = uncovered_types(progress, project.schema)
     return TrainingDocument(fitted(annotated, layers), done, Origin.PROJECT, uncovered)
-
-
-def uncovered_types(
-    progress: ProgressRow, layers: Collection[Layer], schema: LabelSchema
-) -> frozenset[tuple[Layer, str]]:
-    """The types of a schema in some layers that nobody has looked for in an abstract."""
-    return frozenset(
-        [
-            (layer, label)
-            for layer, label in types_in(schema, layers)
-            if covered_name(layer, label) not in progress.covered
-        ]
-    )
 
 
 MOST_UNDECIDED = 2_000

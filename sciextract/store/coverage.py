@@ -10,7 +10,7 @@ from dataclasses import replace
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.store.rows import covered_name, finished_sql, types_in
+from sciextract.store.rows import Completeness, ProgressRow, covered_name, finished_sql, types_in
 from sciextract.store.sqlite import first_value
 
 Type = tuple[Layer, str]
@@ -34,6 +34,14 @@ def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> Anno
         tuple(entities), tuple(relations), tuple(cluster.only(kept) for cluster in clusters)
     )
     return replace(document, annotations=left)
+
+
+def uncovered_types(progress: ProgressRow, schema: LabelSchema) -> frozenset[Type]:
+    """The types of the layers of an abstract that are done which nobody has looked for in it."""
+    done = [layer for layer in Layer if getattr(progress, layer) is Completeness.DONE]
+    return frozenset(
+        [type_ for type_ in types_in(schema, done) if covered_name(*type_) not in progress.covered]
+    )
 
 
 def find_layers(connection: sqlite3.Connection, schema: LabelSchema) -> tuple[Layer, ...]:
@@ -95,3 +103,25 @@ def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Ty
             )
             found[layer, label] = [number for (number,) in rows]
     return found
+
+
+MISSING = "missing "
+"""What the order of a queue begins with whose abstracts lack a type; the type follows."""
+
+
+def read_sought(sort: str, schema: LabelSchema) -> Type | None:
+    """The type that the abstracts of a queue lack, by the queue's order; ``None`` for another order or a type that is gone."""
+    layer, _, label = sort.removeprefix(MISSING).partition(":")
+    if not sort.startswith(MISSING) or layer not in set(Layer):
+        return None
+    names = schema.entity_names if layer == Layer.ENTITIES else schema.relation_names
+    sought = Layer(layer), names.get(label, label)
+    return sought if not label or sought in types_in(schema, frozenset(Layer)) else None
+
+
+def lacking_sql(sought: Type) -> tuple[str, tuple[str, ...]]:
+    """SQL for whether nobody has looked for a type in a finished abstract, with its parameters."""
+    layer, label = sought
+    if not label:
+        return f"{layer} <> 'done'", ()
+    return "NOT instr(covered, ?)", (json.dumps(covered_name(layer, label)),)

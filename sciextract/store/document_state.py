@@ -175,9 +175,12 @@ class DocumentState:
             rows = self._rows[_TABLE_OF[layer]].values()
             yield from cast("Collection[EntityRow | RelationRow | LinkRow]", rows)
 
-    def count_undecided(self, *layers: Layer) -> int:
-        """How many items of some layers wait for a decision."""
-        return sum(row.state is State.UNDECIDED for row in self.items_of(*layers))
+    def count_undecided(self, *layers: Layer, label: str = "") -> int:
+        """How many items of some layers, or of a type of theirs, wait for a decision."""
+        return sum(
+            row.state is State.UNDECIDED and label in ("", getattr(row, "label", ""))
+            for row in self.items_of(*layers)
+        )
 
     def put(self, row: Row) -> None:
         """Insert a row, or replace the one in its place."""

@@ -14,6 +14,7 @@ from sciextract.documents.annotations import (
     State,
     new_id,
 )
+from sciextract.store.coverage import Type, uncovered_types
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import (
     IN_VIEW,
@@ -345,7 +346,7 @@ class PredictionMerge(_SourceMerge):
     Undecided items of models that this one does not repeat go; those that it repeats get its score. Undecided
     items that a person suggested from a file stay.
     What a person accepted, rejected, edited or added stays, and so does what was imported; a prediction
-    that contradicts it is left out. A layer that is done stays as it is.
+    that contradicts it is left out. A layer that is done stays as it is, but for types that nobody has looked for in it.
 
     Args:
         doc: The document.
@@ -357,6 +358,7 @@ class PredictionMerge(_SourceMerge):
     _models: frozenset[int]
     _others: Mapping[str, int]
     _open: set[Layer] = field(default_factory=set, init=False)
+    _late: frozenset[Type] = field(default=frozenset(), init=False)
     _ids: dict[str, str] = field(default_factory=dict, init=False)
     _repeated: set[tuple[str, ...]] = field(default_factory=set, init=False)
 
@@ -364,19 +366,22 @@ class PredictionMerge(_SourceMerge):
         """Merge everything, then take out what was not repeated."""
         progress, done = self._doc.progress or ProgressRow(), Completeness.DONE
         self._open = {layer for layer in Layer if getattr(progress, layer) is not done}
+        self._late = uncovered_types(progress, self._context.schema)
+        if self._late and progress.is_finished(self._context.schema):
+            self._open.clear()  # it is looked through once more for these alone
         for entity in annotations.entities:
             self._merge_entity(entity)
-        if Layer.RELATIONS in self._open:
-            for relation in annotations.relations:
-                if {relation.head, relation.tail} <= self._ids.keys():
-                    self._merge_relation(relation)
-        if Layer.COREFERENCE in self._open:
+        for relation in annotations.relations:
+            is_open = self._is_open(Layer.RELATIONS, relation.label)
+            if is_open and {relation.head, relation.tail} <= self._ids.keys():
+                self._merge_relation(relation)
+        if self._is_open(Layer.COREFERENCE):
             for cluster in annotations.clusters:
                 self._merge_cluster(cluster)
         self._drop_outdated()
 
     def _merge_entity(self, entity: Entity) -> None:
-        doc, is_open = self._doc, Layer.ENTITIES in self._open
+        doc, is_open = self._doc, self._is_open(Layer.ENTITIES, entity.label)
         twins = doc.on_fragments(entity.fragments)
         # Rejected ones last: the same mention may have been rejected and added again.
         twins.sort(key=lambda row: row.state is State.REJECTED)
@@ -476,25 +481,27 @@ class PredictionMerge(_SourceMerge):
     def _drop_outdated(self) -> None:
         """Undecided items that the model no longer predicts; entities stay that something still needs."""
         doc = self._doc
-        if Layer.COREFERENCE in self._open:
-            for link in doc.links:
-                outdated = self._is_outdated(link, ("link", *link.key))
-                if outdated and not leaves_alone(doc, link):
-                    doc.drop(link)
-            kept = {link.cluster_id for link in doc.links}
-            for cluster in doc.clusters:
-                if cluster.state is State.UNDECIDED and cluster.id not in kept:
-                    doc.drop(cluster)
-        if Layer.RELATIONS in self._open:
-            for relation in doc.relations:
-                if self._is_outdated(relation, ("relation", relation.id)):
-                    doc.drop(relation)
-        if Layer.ENTITIES in self._open:
-            for entity in doc.entities:  # last: relations and links that went need none any more
-                needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
-                if self._is_outdated(entity, ("entity", entity.id)) and not needed:
-                    doc.drop(entity)
+        for link in doc.links:
+            outdated = self._is_outdated(link, Layer.COREFERENCE)
+            if outdated and not leaves_alone(doc, link):
+                doc.drop(link)
+        kept = {link.cluster_id for link in doc.links}
+        for cluster in doc.clusters:
+            waits = cluster.state is State.UNDECIDED and self._is_open(Layer.COREFERENCE)
+            if waits and cluster.id not in kept:
+                doc.drop(cluster)
+        for relation in doc.relations:
+            if self._is_outdated(relation, Layer.RELATIONS):
+                doc.drop(relation)
+        for entity in doc.entities:  # last: relations and links that went need none any more
+            needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
+            if self._is_outdated(entity, Layer.ENTITIES) and not needed:
+                doc.drop(entity)
 
-    def _is_outdated(self, row: EntityRow | RelationRow | LinkRow, item: tuple[str, ...]) -> bool:
-        by_model = row.source_id in self._models
-        return by_model and row.state is State.UNDECIDED and item not in self._repeated
+    def _is_outdated(self, row: EntityRow | RelationRow | LinkRow, layer: Layer) -> bool:
+        waits = row.source_id in self._models and row.state is State.UNDECIDED
+        is_repeated = (row.TABLE, *row.key) in self._repeated
+        return waits and not is_repeated and self._is_open(layer, getattr(row, "label", ""))
+
+    def _is_open(self, layer: Layer, label: str = "") -> bool:
+        return layer in self._open or (layer, label) in self._late

@@ -14,13 +14,14 @@ from sciextract.documents.annotations import Annotations, Layer, State, new_id
 from sciextract.documents.document import ADAPTER, AnnotatedDocument, Document, ModelId
 from sciextract.store import documents, events
 from sciextract.store.actions.editing import Edit
+from sciextract.store.coverage import find_missing, uncovered_types
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import Completeness, ProgressRow, finished_sql
 from sciextract.store.sqlite import first_value, now
-from sciextract.store.state_tables import load_rows
+from sciextract.store.state_tables import label_schema, load_rows
 from sciextract.store.travelling import differs, take_state
 
 if TYPE_CHECKING:
@@ -306,12 +307,13 @@ class ModelRun(Batches):
     ) -> bool:  # fmt: skip
         connection, doc = self.project.connection, self.project.document_state(number)
         by_adapter, base = bool(self.model.variant), (self.model.name, self.model.hash)
-        if by_adapter and not is_untouched(doc):
+        is_new = is_untouched(doc)
+        if doc.progress is None or (
+            by_adapter and not (is_new or uncovered_types(doc.progress, context.schema))
+        ):
             return False
-
-        keep_annotations(self.project, context, number, said)
-        if doc.progress is None:
-            return False
+        if is_new or not by_adapter:
+            keep_annotations(self.project, context, number, said)
         others = {}
         if by_adapter and (found := first_value(connection, _RUN_OF_MODEL, number, *base)):
             # What the adapter leaves to its model keeps the model's own run as its source.
@@ -321,9 +323,9 @@ class ModelRun(Batches):
         if by_adapter:
             # Adapters come every few minutes: what an earlier one said of an untouched document is worth nothing.
             connection.execute(
-                """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ?
+                """DELETE FROM annotation_set WHERE document_id = ? AND source_id <> ? AND ?
                 AND source_id IN (SELECT id FROM source WHERE name GLOB ?)""",
-                (number, context.source_id, _OF_ADAPTERS),
+                (number, context.source_id, is_new, _OF_ADAPTERS),
             )
             events.join_last(connection, number, _OF_ADAPTERS)
         return True
@@ -365,7 +367,7 @@ def latest_of_source(
 def need_prediction(
     connection: sqlite3.Connection, model: ModelId, settings: Mapping[str, Any] | None = None
 ) -> list[int]:
-    """Numbers of the documents that this model has not predicted and that are not done.
+    """Numbers of the documents that this model has not predicted and that are not done, or lack a type.
 
     A run that was undone does not count.
 
@@ -374,6 +376,8 @@ def need_prediction(
         model: The model.
         settings: Where given, the latest run of a model (adapters aside) has to be one of this model with just these.
     """
+    missing = find_missing(connection, label_schema(connection)).values()
+    lacking = [number for numbers in missing for number in numbers]
     rows = connection.execute(
         f"""SELECT p.document_id, r.settings, r.model_name = ?1 AND r.model_hash = ?2 FROM progress p
         LEFT JOIN annotation_set s ON s.id = (
@@ -382,9 +386,9 @@ def need_prediction(
             AND iif(?3, r.model_hash NOT LIKE '%{ADAPTER}', r.model_name = ?1 AND r.model_hash = ?2)
             ORDER BY a.id DESC LIMIT 1)
         LEFT JOIN run r ON r.source_id = s.source_id
-        WHERE NOT {finished_sql("p")}
+        WHERE NOT {finished_sql("p")} OR p.document_id IN (SELECT value FROM json_each(?4))
         ORDER BY p.document_id""",
-        (model.name, model.hash, settings is not None),
+        (model.name, model.hash, settings is not None, json.dumps(lacking)),
     )
     return [number for number, found, own in rows if not own or settings not in (None, _set(found))]
 

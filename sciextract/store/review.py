@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sciextract.documents.annotations import State
+from sciextract.store.coverage import Type, lacking_sql
 from sciextract.store.events import Event, read_event
 from sciextract.store.rows import finished_sql
 from sciextract.store.sqlite import first_value, from_sql, storable
@@ -100,15 +101,21 @@ def document_summaries(
 
 
 def first_of(
-    connection: sqlite3.Connection, numbers: Sequence[int], *, unfinished: bool = False
+    connection: sqlite3.Connection,
+    numbers: Sequence[int],
+    *,
+    unfinished: bool = False,
+    sought: Type | None = None,
 ) -> int | None:
-    """The first of some documents that is in the project, or that is there and not done."""
+    """The first of some documents that is in the project, or that is there and not done, or lacks a type."""
     # In parts: usually one of the first documents fits, and a queue may hold a hundred thousand.
-    condition = f"NOT {_DONE}" if unfinished else "1"
+    unfinished_sql, more = lacking_sql(sought) if sought else (f"NOT {_DONE}", ())
+    condition, params = (unfinished_sql, more) if unfinished else ("1", ())
     for start in range(0, len(numbers), _CHUNK):
         query = f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
             WHERE {condition} ORDER BY j.key LIMIT 1"""
-        found = first_value(connection, query, json.dumps(numbers[start : start + _CHUNK]))
+        part = json.dumps(numbers[start : start + _CHUNK])
+        found = first_value(connection, query, part, *params)
         if found is not None:
             return int(found)
     return None
@@ -149,11 +156,14 @@ def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
     return documents, done
 
 
-def count_done_of(connection: sqlite3.Connection, numbers: Sequence[int]) -> int:
-    """How many of some documents are done."""
+def count_done_of(
+    connection: sqlite3.Connection, numbers: Sequence[int], sought: Type | None = None
+) -> int:
+    """How many of some documents are done, or lack a type no more."""
+    lacking, params = lacking_sql(sought) if sought else (f"NOT {_DONE}", ())
     query = f"""SELECT count(*) FROM json_each(?) j JOIN progress ON document_id = j.value
-        WHERE {_DONE}"""
-    return int(first_value(connection, query, json.dumps(numbers)))
+        WHERE NOT ({lacking})"""
+    return int(first_value(connection, query, json.dumps(numbers), *params))
 
 
 def count_decided(connection: sqlite3.Connection) -> int:

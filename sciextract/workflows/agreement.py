@@ -19,7 +19,7 @@ from sciextract.metrics.report import AgreementReport, TokenAlpha
 from sciextract.store import Project, label_changes
 from sciextract.store.coverage import with_types
 from sciextract.store.document_state import annotated
-from sciextract.store.events import MERGED
+from sciextract.store.events import COVER, MERGED
 from sciextract.store.finished import document_before
 from sciextract.store.ingest import latest_of_source
 from sciextract.store.project_settings import read_annotations, read_covered
@@ -202,7 +202,7 @@ MOST = 300
 
 # Kinds of events that decide about no item.
 _NO_DECISION = (
-    *("import", "merge project", "predict", "done", "completeness", "flag", "note"),
+    *("import", "merge project", "predict", "done", COVER, "completeness", "flag", "note"),
     *label_changes.KINDS,
 )
 

@@ -20,6 +20,7 @@ from sciextract.learning.bases import LEAST, BaseComparison
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import training_document
 from sciextract.store import documents, open_project
+from sciextract.store.coverage import find_missing
 from sciextract.store.documents import known_documents, recently_decided
 from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
@@ -94,9 +95,13 @@ def compare_bases(
 
 
 def find_untouched(project: Project) -> list[int]:
-    """Numbers of the abstracts that nobody has decided anything about, in the order in which they came."""
+    """Numbers of the abstracts that nobody has decided anything about, or that lack a type, in the order in which they came."""
+    missing = find_missing(project.connection, project.schema)
+    lacking = {number for (_, label), numbers in missing.items() if label for number in numbers}
     known = known_documents(project.connection)
-    return [each.number for each in known if not each.decided and not each.done]
+    return [
+        each.number for each in known if each.number in lacking or not (each.decided or each.done)
+    ]
 
 
 def annotate_with_adapter(

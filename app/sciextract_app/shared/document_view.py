@@ -12,7 +12,14 @@ from functools import cached_property
 from itertools import chain, islice
 from operator import attrgetter
 
-from sciextract.documents.annotations import Candidates, LabelScore, Span, SpanCandidate, State
+from sciextract.documents.annotations import (
+    Candidates,
+    LabelScore,
+    Layer,
+    Span,
+    SpanCandidate,
+    State,
+)
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
@@ -27,6 +34,7 @@ from sciextract.store import (
     RelationRow,
     events,
 )
+from sciextract.store.coverage import Type
 from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.rows import ProgressRow
@@ -46,6 +54,7 @@ class DocumentView:
         document: The abstract with its rows.
         schema: The label schema that holds now.
         sources: Names of all sources by number.
+        sought: The only type, or the layer, whose undecided items are shown; ``None`` for all.
     """
 
     def __init__(
@@ -53,13 +62,29 @@ class DocumentView:
         document: DocumentState,
         schema: LabelSchema,
         sources: Mapping[int, str],
+        sought: Type | None = None,
     ) -> None:
         self.document = document
         self.schema = schema
         self.sources = sources
-        self.entities = [row for row in document.entities if row.state is not State.REJECTED]
-        self.relations = [row for row in document.relations if row.state is not State.REJECTED]
-        self.links = [row for row in document.links if row.state is not State.REJECTED]
+        self.sought = sought
+
+        def is_shown(layer: Layer, row: Item) -> bool:
+            if row.state is not State.UNDECIDED or sought is None:
+                return row.state is not State.REJECTED
+            return sought in ((layer, ""), (layer, getattr(row, "label", "")))
+
+        self.relations = [row for row in document.relations if is_shown(Layer.RELATIONS, row)]
+        self.links = [row for row in document.links if is_shown(Layer.COREFERENCE, row)]
+        # What is shown stands between mentions: those are shown as well.
+        needed = {end for row in self.relations for end in (row.head, row.tail)}
+        needed |= {link.entity_id for link in self.links}
+        self.entities = [
+            row
+            for row in document.entities
+            if is_shown(Layer.ENTITIES, row)
+            or (row.id in needed and row.state is not State.REJECTED)
+        ]
         self.by_id = {row.id: row for row in self.entities}
         self.relation_by_id = {row.id: row for row in self.relations}
 

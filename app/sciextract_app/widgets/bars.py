@@ -47,6 +47,8 @@ def header_text(header: Header, width: int) -> Text:
         fields["queue"] = f"▸ {fit(header.queue, _LONGEST_QUEUE)}"
     elif header.place is not None:
         fields["place"] = f"▸ {header.place[0]:,} of {header.place[1]:,}"
+    if header.sought:
+        fields["sought"] = f"looking for {fit(header.sought, 32)} alone"
     fields["progress"] = f"{header.done:,} of {header.documents:,} done"
     if header.missing:
         fields["missing"] = header.missing

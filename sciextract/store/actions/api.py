@@ -18,6 +18,7 @@ from sciextract.store.actions.editing import (
     Undecided,
 )
 from sciextract.store.document_state import Context, DocumentState, Outcome
+from sciextract.store.events import COVER
 from sciextract.store.rows import Completeness
 
 if TYPE_CHECKING:
@@ -167,12 +168,14 @@ class Actions:
 
     def mark_done(
         self, number: int, layers: Collection[Layer] = ALL_LAYERS, undecided: Undecided = "refuse",
-        seconds: Seconds = None,
+        seconds: Seconds = None, label: str = "",
     ) -> Outcome:  # fmt: skip
-        """Nothing is left to do in these layers; says what becomes of undecided items."""
+        """Nothing is left to do in these layers, or in a type of theirs; says what becomes of undecided items."""
         # Sorted: layers come as a set too, and the log of one action should always read the same.
-        params = {"layers": sorted(layers), "undecided": undecided}
-        return self._do(number, "done", params, lambda e: e.mark_done(layers, undecided), seconds)
+        params: dict[str, Any] = {"layers": sorted(layers), "undecided": undecided}
+        kind, params = (COVER, params | {"type": label}) if label else ("done", params)
+        work = partial(Edit.mark_done, layers=layers, undecided=undecided, label=label)
+        return self._do(number, kind, params, work, seconds)
 
     def set_completeness(
         self, number: int, completeness: Completeness, layers: Collection[Layer] = ALL_LAYERS

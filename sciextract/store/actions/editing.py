@@ -19,6 +19,7 @@ from sciextract.store.rows import (
     LinkRow,
     ProgressRow,
     RelationRow,
+    covered_name,
     edited_from,
 )
 
@@ -358,16 +359,26 @@ class Edit:
             self._move(link, new)
         self._dissolve_if_alone(cluster_id)
 
-    def mark_done(self, layers: Collection[Layer], undecided: Undecided = "refuse") -> None:
-        """Nothing is left to do in these layers; undecided items are refused, accepted or rejected."""
-        waiting = self.doc.count_undecided(*layers) if layers else 0
+    def mark_done(
+        self, layers: Collection[Layer], undecided: Undecided = "refuse", label: str = ""
+    ) -> None:
+        """Nothing is left to do in these layers; undecided items are refused, accepted or rejected.
+
+        With a label only its items are concerned: the layer, which is done, covers that type as well from now on.
+        """
+        waiting = self.doc.count_undecided(*layers, label=label) if layers else 0
         if waiting and undecided == "refuse":
             raise ActionRefusedError(
                 f"{waiting} items are still undecided",
                 "decide them, or accept or reject all of them",
             )
-        self._decide_undecided(layers, accept=undecided == "accept")
-        self.set_completeness(layers, Completeness.DONE)
+        self._decide_undecided(layers, accept=undecided == "accept", label=label)
+        if label:
+            covered = self.doc.progress.covered if self.doc.progress else ()
+            names = {*covered, *(covered_name(layer, label) for layer in layers)}
+            self.set_progress(covered=tuple(sorted(names)))
+        else:
+            self.set_completeness(layers, Completeness.DONE)
 
     def accept_above(self, score: float, layers: Collection[Layer] = ALL_LAYERS) -> None:
         """Accept every undecided item with at least this score; arguments are accepted with their relation."""
@@ -416,12 +427,19 @@ class Edit:
                 self.add_entity((span,), label)
 
     def _decide_undecided(
-        self, layers: Collection[Layer], *, accept: bool, least: float | None = None
+        self,
+        layers: Collection[Layer],
+        *,
+        accept: bool,
+        least: float | None = None,
+        label: str = "",
     ) -> None:
-        """Accept or reject what is undecided, perhaps only what has at least a score."""
+        """Accept or reject what is undecided, perhaps only what has at least a score, or a label."""
 
         def waits(row: Item | None) -> bool:
             if row is None or row.state is not State.UNDECIDED:
+                return False
+            if label and getattr(row, "label", "") != label:
                 return False
             return least is None or (row.score is not None and row.score >= least)
 

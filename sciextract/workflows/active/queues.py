@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ActionRefusedError, UsageError
-from sciextract.store.coverage import Type, find_missing
+from sciextract.store.coverage import MISSING, Type, find_missing
 from sciextract.store.queries import (
     SavedQueue,
     plain_name,
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
 
 MOST = 200
-MISSING = "missing "
-"""What the order of a queue begins with whose abstracts lack a type; the type follows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,30 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import Annotations, Entity, Layer, Span, State
+from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema, schema_to_toml
 from sciextract.errors import SchemaError
-from sciextract.store import Completeness, Project, RelationRef, label_changes, review
+from sciextract.store import (
+    Completeness,
+    EntityRef,
+    Project,
+    RelationRef,
+    label_changes,
+    review,
+)
 from sciextract.store.coverage import find_missing
 from sciextract.store.documents import known_documents
+from sciextract.store.ingest import ModelRun
 from sciextract.store.rows import ProgressRow
 from sciextract.store.state_tables import save_label_schema
+from sciextract.store.type_changes import remove_type
+from sciextract.workflows.active.queues import queue_missing
 from sciextract.workflows.active.ranking import pool_of
 from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import press, row
+from tests.unit.store.projects import all_state
 
 DONE, BEGUN, UNTOUCHED = Completeness.DONE, Completeness.IN_PROGRESS, Completeness.UNTOUCHED
 
@@ -132,3 +144,97 @@ def press_done(desk: Desk) -> str:
     while desk.number == number and "All abstracts" not in message:
         message = desk.press("D").message
     return message
+
+
+class TestMissingType:
+    """A queue of abstracts that were finished before a type came."""
+
+    @pytest.fixture
+    def late(self, desk: Desk, project: Project) -> Desk:
+        """Two finished abstracts of three, then a type that a model suggests in one of them."""
+        accept_mentions(desk)
+        press_done(desk)
+        press_done(desk)
+        label_changes.add_type(project, "entity", "Late")
+        queue_missing(project, "Late", "")
+        suggest_late(project, 1)
+        assert project.documents_with_undecided() == [1]
+        desk.open(3)
+        assert "finished before Late" in replace_totals(desk)
+        assert not desk.queues.start("missing Late").problem
+        return desk
+
+    def test_it_shows_suggestions_of_that_type_alone_and_finishing_covers_it_alone(
+        self, late: Desk, project: Project
+    ) -> None:
+        before = all_state(project)
+        assert late.header().sought == "Late"
+        assert late.number == 1
+        undecided = {late.state.open_view.by_id[item.id].label for item in undecided_of(late)}
+        assert undecided == {"Late"}, "relations wait there as well"
+        assert "1 item undecided" in late.press("D").message
+        assert late.press("D").message.startswith("Done: Late, 1 item rejected")
+        assert late.number == 2
+        assert "entities:Late" in covered(project, 1)
+        assert layers(project, 1) == (DONE, UNTOUCHED, UNTOUCHED)
+        assert any(each.state is State.UNDECIDED for each in project.document_state(1).relations)
+        assert late.queues.lines()[0].done == 1
+        assert (late.header().done, late.header().missing) == (2, "1 finished before Late")
+        press_done(late)
+        assert not late.header().missing
+        press(late, "u u")
+        assert all_state(project) == before
+
+    def test_outside_of_the_queue_everything_is_shown_again(self, late: Desk) -> None:
+        count = late.waiting
+        late.queues.leave()
+        assert late.waiting > count
+        assert not late.header().sought
+
+    def test_an_abstract_that_was_opened_again_is_finished_as_a_whole(
+        self, late: Desk, project: Project
+    ) -> None:
+        press(late, "B")
+        assert late.waiting == project.document_state(1).count_undecided() > 1
+        press_done(late)
+        assert layers(project, 1) == (DONE, UNTOUCHED, UNTOUCHED)
+        assert "entities:Late" in covered(project, 1)
+
+    def test_a_queue_follows_its_type_under_another_name(
+        self, late: Desk, project: Project
+    ) -> None:
+        label_changes.rename_type(project, "entity", "Late", "Later")
+        late.queues.start("missing Late")
+        assert late.header().sought == "Later"
+        remove_type(project, "entity", "Later")
+        late.queues.start("missing Late")
+        assert not late.header().sought
+
+
+def undecided_of(desk: Desk) -> list[EntityRef]:
+    found = desk.state.open_queue.undecided
+    return [item for item in found if isinstance(item, EntityRef)] if found else []
+
+
+def covered(project: Project, number: int) -> tuple[str, ...]:
+    progress = project.document_state(number).progress
+    return progress.covered if progress else ()
+
+
+def replace_totals(desk: Desk) -> str:
+    desk.refresh()
+    return desk.header().missing
+
+
+def suggest_late(project: Project, number: int) -> None:
+    """What a model that learned the type says, and much else that is finished there already."""
+    document = project.document_state(number).stored.document
+    said = Annotations(
+        (
+            Entity("x", (Span(0, 2),), "Late", 0.9, State.UNDECIDED, ""),
+            Entity("y", (Span(3, 10),), "Method", 0.9, State.UNDECIDED, ""),
+        )
+    )
+    run = ModelRun(project, ModelId("learned", "c" * 64, "+adapter"), {}, background=True)
+    run.add([(number, AnnotatedDocument(document, said))])
+    run.finish()

@@ -24,8 +24,11 @@ _LAYER_OF: Mapping[type[ItemRef], Layer] = {
 def done(state: ReviewState, action: Action) -> Feedback:
     """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
     view, project = state.open_view, state.project
-    layers = coverage.find_layers(project.connection, project.schema)
-    waiting, again = view.document.count_undecided(*layers), key_of(action.id)
+    layers, label = coverage.find_layers(project.connection, project.schema), ""
+    if view.sought:
+        layers, label = (view.sought[0],), view.sought[1]
+    waiting = view.document.count_undecided(*layers, label=label)
+    again = key_of(action.id)
     is_untouched = len(_layers(view.progress, Completeness.UNTOUCHED)) == len(Layer)
     # Only a person who was told can mean that.
     if (waiting or is_untouched) and not state.insists((action.id,)):
@@ -38,11 +41,11 @@ def done(state: ReviewState, action: Action) -> Feedback:
         )
         return Feedback(f"{told}, {again} again rejects all and marks as done")
     number, seconds = state.number, state.seconds()
-    project.actions.mark_done(number, layers, undecided="reject", seconds=seconds)
+    project.actions.mark_done(number, layers, undecided="reject", seconds=seconds, label=label)
     left = [layer for layer in Layer if layer in view.schema.layers and layer not in layers]
-    said = [f"Done: {', '.join(layers)}" if left else "Done"]
+    said = [f"Done: {label or ', '.join(layers)}" if left or label else "Done"]
     said[0] += f", {counted(waiting, 'item')} rejected" if waiting else ""
-    if left and not view.schema.finish and state.is_news(tuple(left)):
+    if left and not (view.sought or view.schema.finish) and state.is_news(tuple(left)):
         verb = "has" if left == [Layer.COREFERENCE] else "have"
         missed = f"{' and '.join(left).capitalize()} {verb} not been looked at here"
         said.append(f"{missed}: {key_of('finish')} has {again} finish more")

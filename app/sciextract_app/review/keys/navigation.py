@@ -29,7 +29,7 @@ from sciextract_app.shared.view_models import Feedback, problem
 
 LARGE = frozenset({"import", "predict", "merge project"})
 """What may concern the whole project and was not done at the desk: it is taken back only after a question."""
-_COUNTED = frozenset({"done", "completeness"})
+_COUNTED = frozenset({"done", "completeness", events.COVER})
 """What changes how many abstracts are done."""
 # Nine digits are more than any project has abstracts.
 _DIGITS, _LONGEST_PLACE = frozenset("0123456789"), 9

@@ -6,8 +6,10 @@ import hashlib
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import partial
 
 from sciextract.store import Project, review, search
+from sciextract.store.coverage import Type
 from sciextract.store.queries import present
 from sciextract.store.review import DocumentSummary, Sort, document_summaries, sorted_documents
 from sciextract.store.search import Query
@@ -31,11 +33,13 @@ class DocumentOrder:
         kind: What the list is, ``queue``, ``check`` or ``search``; empty for all abstracts.
         name: The queue's name, or what was searched for.
         stopped: The abstract of the list that was open last, 0 for none.
+        sought: Of a queue whose abstracts lack a type: that type.
 
     Attributes:
         numbers: The same.
         kind: The same.
         name: The same.
+        sought: The same.
         finding: Of a check: the place that is looked at, from one, and how many it found.
     """
 
@@ -46,11 +50,13 @@ class DocumentOrder:
         kind: str = "",
         name: str = "",
         stopped: int = 0,
+        sought: Type | None = None,
     ) -> None:
         self._connection = connection
         self.numbers = numbers
         self.kind = kind
         self.name = name
+        self.sought = sought
         self.finding: tuple[int, int] | None = None
         self._places = {number: place for place, number in enumerate(numbers or ())}
         self._place = self._places.get(stopped, 0)
@@ -118,13 +124,13 @@ class DocumentOrder:
         return there[place - 1] if 0 < place <= len(there) else None
 
     def not_done_after(self, number: int) -> int | None:
-        """The next abstract that is not done; at the end the first such one."""
+        """The next abstract that is not done, or lacks what is sought; at the end the first such one."""
         if self.numbers is not None:
             here = self._places.get(number)
             # From an abstract that is not in the list the way goes on where the person was in it.
             start, end = (self._place, self._place) if here is None else (here + 1, here)
-            behind = review.first_of(self._connection, self._all[start:], unfinished=True)
-            return behind or review.first_of(self._connection, self._all[:end], unfinished=True)
+            first = partial(review.first_of, self._connection, unfinished=True, sought=self.sought)
+            return first(self._all[start:]) or first(self._all[:end])
         later = review.next_to(self._connection, number, unfinished=True)
         if later is None:
             later = review.next_to(self._connection, 0, unfinished=True)

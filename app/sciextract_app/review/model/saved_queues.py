@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sciextract.store import queries, review
+from sciextract.store.coverage import read_sought
 from sciextract.store.quality_checks import Check, Finding
 from sciextract.store.queries import SavedQueue
 from sciextract.text.english import counted
@@ -85,8 +86,9 @@ class Queues:
         for name in queries.queue_lengths(project):
             queue = queries.read_queue(project, name)
             if queue is not None:
-                place, length = self._order(queue, self.places.get(name, 0)).position
-                done = review.count_done_of(project.connection, queue.numbers)
+                order = self._order(queue, self.places.get(name, 0))
+                place, length = order.position
+                done = review.count_done_of(project.connection, queue.numbers, order.sought)
                 lines.append(QueueLine(name, place, length, done, name == self.active))
         return lines
 
@@ -161,8 +163,11 @@ class Queues:
         return self._active
 
     def _order(self, queue: SavedQueue, stopped: int) -> DocumentOrder:
-        connection = self._state.project.connection
-        return DocumentOrder(connection, queue.numbers, "queue", queue.name, stopped)
+        project = self._state.project
+        sought = read_sought(queue.sort, project.schema)
+        return DocumentOrder(
+            project.connection, queue.numbers, "queue", queue.name, stopped, sought
+        )
 
 
 def suggested_name(listing: Listing, words: str) -> str:

@@ -157,8 +157,10 @@ class ReviewState:
             self.number = 0
             self.leave_mode()
             return False
-        project = self.project
-        self.view = DocumentView(document, project.schema, project.sources)
+        project, schema = self.project, self.project.schema
+        # In an abstract that is not finished everything is to be done.
+        sought = self.documents.sought if document.progress.is_finished(schema) else None
+        self.view = DocumentView(document, schema, project.sources, sought)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
         self.queue = Queue(self.view, order, self.seed)
@@ -284,7 +286,10 @@ class ReviewState:
 
     def follow(self, documents: DocumentOrder, findings: CheckFindings | None = None) -> None:
         """Take abstracts in another order, that of a check with what it has found."""
+        is_other = documents.sought != self.documents.sought
         self.documents, self.findings = documents, findings
+        if is_other and self.view is not None and self.read():
+            self.focus_nearest()
 
     def walk(self, order: Order, seed: int) -> None:
         """Take undecided items in another order."""
