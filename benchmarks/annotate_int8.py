@@ -12,7 +12,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats import read
-from sciextract.formats.jsonl import JsonlWriter
+from sciextract.formats.exchange import JsonlWriter
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.onnx_network import _session
 from sciextract.inference.tokenization import EncoderInput, PaddedInput, pad, plan_windows

@@ -10,7 +10,7 @@ import numpy as np
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats import read
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.inference.batching import Batching
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats, Network, PairInput, PairScores, WordStates

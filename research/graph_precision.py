@@ -19,7 +19,7 @@ import typer
 from research.commands.options import run
 from sciextract.errors import FormatError, UsageError
 from sciextract.formats.base import Source, decoded_content, quoted
-from sciextract.formats.tables import csv_row, unguarded
+from sciextract.formats.table_rows import csv_row, unguarded
 from sciextract.graph.database import open_graph
 from sciextract.graph.queries.edges import Edge, Sentence, neighbours, support_of
 from sciextract.graph.queries.nodes import label_number, node_of

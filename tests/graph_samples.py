@@ -17,7 +17,7 @@ from sciextract.documents.annotations import (
     new_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.graph.building import BuildReport, build_graph
 from sciextract.graph.extraction import CountSettings
 from sciextract.graph.queries.edges import Sentence

@@ -20,7 +20,7 @@ from benchmarks.learning import SETS, DataSet, documents
 from sciextract import Extractor
 from sciextract.documents.schema import LabelSchema
 from sciextract.formats import BadRecord, read
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.model_folder import locate_model, open_folder
 from sciextract.inference.pipeline import Pipeline

@@ -191,7 +191,7 @@ class AnnotatedDocument:
         Args:
             candidates: Whether to include what the model considered, where that is kept.
         """
-        record: dict[str, Any] = _resolved("formats.jsonl:record_of")(self, candidates)
+        record: dict[str, Any] = _resolved("formats.exchange:record_of")(self, candidates)
         return record
 
     @classmethod

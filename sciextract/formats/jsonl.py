@@ -1,15 +1,14 @@
-"""Our own JSONL: exchange records, or input with text, title and abstract, or SciERC fields. ``schemas/export.schema.json`` describes every field."""
+"""Our own JSONL: exchange records, or input with text, title and abstract, or SciERC fields."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC
 from itertools import accumulate, pairwise
-from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from sciextract.codec import convert, plain
+from sciextract.codec import convert
 from sciextract.documents.annotations import (
     Annotations,
     Attribute,
@@ -36,10 +35,10 @@ from sciextract.documents.project_state import ProjectState
 from sciextract.formats import scierc
 from sciextract.formats.alignment import align_tokens
 from sciextract.formats.base import Place, ReadItem, Source, quoted
+from sciextract.formats.exchange import OWN_FIELDS, SCHEMA_VERSION
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
-    dump_line,
     key_of,
     label_at,
     list_at,
@@ -53,210 +52,10 @@ from sciextract.formats.json_values import (
     unknown_fields,
     with_usual_names,
 )
-from sciextract.formats.layers import token_layers
 from sciextract.formats.record_check import document_of, given_text, is_placeholder
-from sciextract.formats.scierc import layer_fields, sentence_strings
-from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.analyse import analyse
 
-SCHEMA_VERSION = 1
 _STATES = {state.value: state for state in State}
-
-#: Every field that the format itself defines, in the order in which they are written.
-OWN_FIELDS = (
-    *("schema_version", "doc_key", "text", "text_sha256", "tokens", "sentences", "token_ranges"),
-    *("ner", "relations", "clusters", "scores", "model", "entities", "links", "groups"),
-    *("attributes", "candidates", "warnings", "project_state"),
-)
-
-
-class JsonlWriter(LineWriter):
-    """Writes one exchange record a line; nothing is lost, so ``losses`` stays empty."""
-
-    def __init__(self, destination: Path | str | TextIO, *, candidates: bool = False) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream.
-
-        Args:
-            destination: Where the lines go.
-            candidates: Whether to write what the model considered, too.
-        """
-        super().__init__(destination)
-        self._candidates = candidates
-
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
-        self._sink.write_line(encode(document, self._candidates))
-
-
-class JsonWriter(JsonlWriter):
-    """Writes exchange records as an array, one a line. Nothing is lost."""
-
-    _SINK = ArraySink
-
-
-def encode(document: AnnotatedDocument, candidates: bool = False, *, split: bool = True) -> str:
-    """A document as one line of exchange JSON, without a line feed: :func:`record_of` as text."""
-    return dump_line(record_of(document, candidates, split=split))
-
-
-def record_of(
-    document: AnnotatedDocument, candidates: bool = False, *, split: bool = True
-) -> Record:
-    """A document as an exchange record.
-
-    Tokens are split where the edge of an entity cuts one, unless ``split`` is off. The texts of entities and
-    arguments are there for other tools: readers take the ranges. Input fields that sciextract does not interpret
-    follow its own; one that has the name of an own field becomes ``input_NAME``.
-    """
-    layers = token_layers(document, split=split)
-    sentences = sentence_strings(layers.table, document.document.text)
-    model = document.model
-    record: Record = {
-        "schema_version": SCHEMA_VERSION,
-        "doc_key": document.document.doc_key,
-        "text": document.document.text,
-        "text_sha256": document.document.text_sha256,
-        "tokens": [token for sentence in sentences for token in sentence],
-        "sentences": sentences,
-        "token_ranges": [_range(span) for span in layers.table.spans],
-        **layer_fields(layers),
-        "scores": {
-            "ner": [[entity.score for _, entity in sentence] for sentence in layers.ner],
-            "relations": [[item.score for *_, item in part] for part in layers.relations],
-            "clusters": [[score for _, score in cluster] for cluster in layers.clusters],
-        },
-        "model": model and {"name": model.name, "hash": model.hash},
-    }
-    annotations, text = document.annotations, document.document.text
-    texts = {entity.id: entity.text_of(text) for entity in annotations.entities}
-    record["entities"] = [
-        {**entity_record(entity), "text": texts[entity.id]} for entity in annotations.entities
-    ]
-    record["links"] = [
-        {**link_record(link), "head_text": texts[link.head], "tail_text": texts[link.tail]}
-        for link in annotations.relations
-    ]
-    record["groups"] = [group_record(cluster) for cluster in annotations.clusters]
-    if annotations.attributes:
-        record["attributes"] = [attribute_record(item) for item in annotations.attributes]
-    if candidates and annotations.candidates is not None:
-        record["candidates"] = _candidates(annotations.candidates)
-    if document.warnings:
-        record["warnings"] = list(document.warnings)
-    if document.project_state is not None:
-        record["project_state"] = _state_record(document.project_state, annotations)
-    for name, value in document.document.fields.items():
-        free = name
-        while free in OWN_FIELDS or free in record:
-            free = f"input_{free}"
-        record[free] = value
-    return record
-
-
-def entity_record(entity: Entity) -> Record:
-    """An element of ``entities``, without its text."""
-    fragments = [_range(fragment) for fragment in entity.fragments]
-    return {"id": entity.id, "fragments": fragments, **_labelled(entity)}
-
-
-def link_record(relation: Relation) -> Record:
-    """An element of ``links``, without the texts of its arguments."""
-    ends = {"head": relation.head, "tail": relation.tail}
-    return {"id": relation.id, **ends, **_labelled(relation)}
-
-
-def group_record(cluster: Cluster) -> Record:
-    """An element of ``groups``."""
-    item = {"id": cluster.id, "mentions": list(cluster.mentions), **_made(cluster)}
-    if cluster.mention_scores:
-        item["mention_scores"] = list(cluster.mention_scores)
-    if cluster.mention_states:
-        item["mention_states"] = [state.value for state in cluster.mention_states]
-    return item
-
-
-def attribute_record(attribute: Attribute) -> Record:
-    """An element of ``attributes``; the abstract's have no target, flags no value."""
-    target = {"target": attribute.target} if attribute.target else {}
-    value = {"value": attribute.value} if attribute.value else {}
-    return {"id": attribute.id, **target, **_labelled(attribute), **value}
-
-
-def _state_record(state: ProjectState, view: Annotations) -> Record:
-    """``project_state``: rejected items, and clusters with rejected places, are those that the view lacks."""
-    shown = {entity.id for entity in view.entities} | {link.id for link in view.relations}
-    shown |= {attribute.id for attribute in view.attributes}
-    found = state.everything
-    rejected = {
-        "entities": [entity_record(entity) for entity in found.entities if entity.id not in shown],
-        "links": [link_record(link) for link in found.relations if link.id not in shown],
-        "groups": [group_record(group) for group in found.clusters if group not in view.clusters],
-        "attributes": [attribute_record(item) for item in found.attributes if item.id not in shown],
-    }
-    more = plain(replace(state, everything=Annotations()))
-    more["rejected"] = {name: items for name, items in rejected.items() if items}
-    del more["everything"]
-    return {name: value for name, value in more.items() if value or name == "layers"}
-
-
-def _state_at(record: Record, text_length: int, provenance: str, place: Place) -> ProjectState:
-    """The value of ``project_state``."""
-    given = object_at(record["project_state"], "project_state", place)
-    rejected = object_at(given.get("rejected") or {}, "project_state.rejected", place)
-    groups = {item.get("id"): item for item, _ in objects_at(record.get("groups"), "groups", place)}
-    again = objects_at(rejected.get("groups"), "project_state.rejected.groups", place)
-    groups |= {item.get("id"): item for item, _ in again}
-    listed = {
-        name: [*(record.get(name) or []), *list_at(rejected.get(name), name, place)]
-        for name in ("entities", "links", "attributes")
-    }
-    items = _ItemReader(text_length, provenance, place)
-    everything = items.annotations({**listed, "groups": [*groups.values()]})
-
-    values = {name: value for name, value in given.items() if name != "everything"}
-    state = convert(values, ProjectState, f"{place.path}:{place.line}: project_state")
-    try:
-        decisions = tuple(replace(made, at=made.at.astimezone(UTC)) for made in state.decisions)
-    except (ValueError, OverflowError) as error:
-        raise place.error(f"a time that no clock shows: {error}", field="project_state") from None
-    return replace(state, everything=everything, decisions=decisions)
-
-
-def _labelled(item: Entity | Relation | Attribute) -> Record:
-    labels = {"alternatives": _labels(item.alternatives)} if item.alternatives else {}
-    return {"label": item.label, **_made(item), **labels}
-
-
-def _made(item: Entity | Relation | Cluster | Attribute) -> Record:
-    return {"score": item.score, "state": item.state.value, "source": item.source}
-
-
-def _candidates(candidates: Candidates) -> Record:
-    return {
-        "spans": [
-            {"span": _range(one.span), "labels": _labels(one.labels)} for one in candidates.spans
-        ],
-        "pairs": [
-            {"head": _range(pair.head), "tail": _range(pair.tail), "labels": _labels(pair.labels)}
-            for pair in candidates.pairs
-        ],
-        "links": [
-            {
-                "mention": _range(link.mention),
-                "antecedent": _range(link.antecedent),
-                "score": link.score,
-            }
-            for link in candidates.links
-        ],
-    }
-
-
-def _range(span: Span) -> list[int]:
-    return [span.char_start, span.char_end]
-
-
-def _labels(labels: Iterable[LabelScore]) -> list[list[str | float]]:
-    return [[other.label, other.score] for other in labels]
 
 
 def read_jsonl(source: Source) -> Iterator[ReadItem]:
@@ -375,6 +174,29 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         state = _state_at(record, len(text), source.provenance, place)
     annotations = replace(annotations, candidates=candidates)
     return AnnotatedDocument(document, annotations, model, warnings, project_state=state)
+
+
+def _state_at(record: Record, text_length: int, provenance: str, place: Place) -> ProjectState:
+    """The value of ``project_state``."""
+    given = object_at(record["project_state"], "project_state", place)
+    rejected = object_at(given.get("rejected") or {}, "project_state.rejected", place)
+    groups = {item.get("id"): item for item, _ in objects_at(record.get("groups"), "groups", place)}
+    again = objects_at(rejected.get("groups"), "project_state.rejected.groups", place)
+    groups |= {item.get("id"): item for item, _ in again}
+    listed = {
+        name: [*(record.get(name) or []), *list_at(rejected.get(name), name, place)]
+        for name in ("entities", "links", "attributes")
+    }
+    items = _ItemReader(text_length, provenance, place)
+    everything = items.annotations({**listed, "groups": [*groups.values()]})
+
+    values = {name: value for name, value in given.items() if name != "everything"}
+    state = convert(values, ProjectState, f"{place.path}:{place.line}: project_state")
+    try:
+        decisions = tuple(replace(made, at=made.at.astimezone(UTC)) for made in state.decisions)
+    except (ValueError, OverflowError) as error:
+        raise place.error(f"a time that no clock shows: {error}", field="project_state") from None
+    return replace(state, everything=everything, decisions=decisions)
 
 
 def _has_own_attributes(record: Record) -> bool:

@@ -73,7 +73,7 @@ class ParsedItem:
 
     def digest(self) -> bytes:
         """SHA-256 of the document with all that came with it, or of the problem."""
-        from sciextract.formats.jsonl import encode
+        from sciextract.formats.exchange import encode
 
         item = self.item
         content = item.error.message if isinstance(item, BadRecord) else encode(item)
@@ -81,7 +81,7 @@ class ParsedItem:
 
     def record(self) -> dict[str, Any]:
         """The document as an exchange record, whose entities serve ``--given-entities``."""
-        from sciextract.formats.jsonl import record_of
+        from sciextract.formats.exchange import record_of
 
         return {} if isinstance(self.item, BadRecord) else record_of(self.item)
 

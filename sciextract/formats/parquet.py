@@ -21,6 +21,7 @@ from sciextract.documents.bibliography import NAMES, key_of_row, plain_name
 from sciextract.documents.document import AnnotatedDocument, text_hash
 from sciextract.errors import FormatError, InputMissingError, OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
+from sciextract.formats.exchange import SCHEMA_VERSION, entity_record, group_record, link_record
 from sciextract.formats.json_values import (
     TEXT_FIELDS,
     Record,
@@ -28,14 +29,7 @@ from sciextract.formats.json_values import (
     parse_object,
     unknown_fields,
 )
-from sciextract.formats.jsonl import (
-    SCHEMA_VERSION,
-    cut_at,
-    entity_record,
-    group_record,
-    link_record,
-    parse_record,
-)
+from sciextract.formats.jsonl import cut_at, parse_record
 from sciextract.formats.opening import is_url
 from sciextract.formats.sink import LossyWriter
 from sciextract.formats.tagged_tokens import TAG_COLUMNS, tagged_document

@@ -19,7 +19,8 @@ from openpyxl.utils.escape import unescape
 from sciextract.errors import FormatError
 from sciextract.formats.archive import check_zip
 from sciextract.formats.base import BadRecord, ReadItem, Source
-from sciextract.formats.tables import columns_of, document_of_row, find_header, in_quotes
+from sciextract.formats.table_rows import in_quotes
+from sciextract.formats.tables import columns_of, document_of_row, find_header
 from sciextract.text.english import counted
 
 MAX_BYTES = 512 << 20

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from sciextract.documents.bibliography import Bibliography, family_first
 from sciextract.errors import UsageError
-from sciextract.formats.tables import csv_row
+from sciextract.formats.table_rows import csv_row
 from sciextract.graph.queries.papers import quoted
 from sciextract.text.characters import visible
 from sciextract.workflows.output import check_target, reported_as, whole_output

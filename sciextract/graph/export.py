@@ -11,7 +11,7 @@ from sqlite3 import Connection
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
-from sciextract.formats.tables import exact_csv_row
+from sciextract.formats.table_rows import exact_csv_row
 from sciextract.graph.answers import write_files
 from sciextract.graph.queries.nodes import NODE, NODE_COLUMNS, aliases_of, labels_of, years_of
 

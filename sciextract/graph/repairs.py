@@ -11,7 +11,7 @@ from typing import Literal, cast, get_args
 
 from sciextract.errors import FormatError, as_command
 from sciextract.formats.base import Source, decoded_content
-from sciextract.formats.tables import guarded, unguarded
+from sciextract.formats.table_rows import guarded, unguarded
 from sciextract.graph.database import GraphError
 from sciextract.graph.normalisation import MergeRule, normal_form
 from sciextract.graph.queries.nodes import find_node, name_keys

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import MissingExtraError
-from sciextract.formats.tables import rows_of, written_items
+from sciextract.formats.table_rows import rows_of, written_items
 from sciextract.text.characters import bracketed, visible
 
 if TYPE_CHECKING:

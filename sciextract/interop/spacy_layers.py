@@ -24,8 +24,9 @@ from sciextract.documents.annotations import Span as CharSpan
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.errors import FormatError, MissingExtraError, UsageError
 from sciextract.formats.base import Source
+from sciextract.formats.exchange import encode
 from sciextract.formats.json_values import parse_object
-from sciextract.formats.jsonl import encode, parse_record
+from sciextract.formats.jsonl import parse_record
 from sciextract.text.analyse import split_sentences
 from sciextract.text.characters import BLANK
 

@@ -14,8 +14,8 @@ from sciextract import __version__, atomic
 from sciextract.documents.document import ModelId
 from sciextract.errors import ModelMismatchError, OutputError, UsageError, explain_write_errors
 from sciextract.formats.base import STDIN
+from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.inputs import MANIFEST
-from sciextract.formats.jsonl import SCHEMA_VERSION
 from sciextract.formats.opening import is_url
 from sciextract.scale.interface import Work
 

@@ -11,7 +11,7 @@ from typing import cast
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ModelMismatchError, SciextractError
 from sciextract.formats.base import BadRecord, quoted
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.formats.lazy import LazyItem
 from sciextract.scale.interface import Chunk, ChunkKey, ChunkResult, Work
 from sciextract.workflows.annotate import (

@@ -30,7 +30,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.store.coverage import with_types
 from sciextract.store.rows import IN_VIEW, covered_name
 

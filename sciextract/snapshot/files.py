@@ -18,7 +18,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import TrainingDataError, as_command, explain_write_errors
 from sciextract.formats.base import BadRecord, Source
-from sciextract.formats.jsonl import encode as encode_document
+from sciextract.formats.exchange import encode as encode_document
 from sciextract.formats.jsonl import read_jsonl
 from sciextract.metrics.promotion import CROSS_VALIDATED, HELD_OUT
 from sciextract.snapshot.documents import (

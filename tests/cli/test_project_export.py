@@ -25,7 +25,7 @@ OTHERS = [spec for spec in writable() if spec.output != "stream" and spec.extra 
 KILLED = """
 import os, signal, sys
 from sciextract.cli.main import main
-from sciextract.formats.jsonl import JsonlWriter
+from sciextract.formats.exchange import JsonlWriter
 write = JsonlWriter.write
 def write_one(self, document):
     write(self, document)

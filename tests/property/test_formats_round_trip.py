@@ -28,8 +28,9 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.formats import open_writer, read
 from sciextract.formats.base import Source
+from sciextract.formats.exchange import encode
 from sciextract.formats.json_values import parse_object
-from sciextract.formats.jsonl import encode, parse_record
+from sciextract.formats.jsonl import parse_record
 from sciextract.text.analyse import make_document
 from tests.shared_data import ROOT, shared_path
 from tests.tiers import examples

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer
-from sciextract.formats.tables import (
-    csv_row,
-    escaped,
-    guarded,
-    tsv_row,
-    unguarded,
-)
+from sciextract.formats.table_rows import csv_row, escaped, guarded, tsv_row, unguarded
 from sciextract.text.characters import without_surrogates
 from tests.strategies import PIECES, annotated_documents
 from tests.tiers import examples

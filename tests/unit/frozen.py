@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from sciextract.formats.jsonl import SCHEMA_VERSION
+from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.graph.building import repair_graph
 from sciextract.graph.database import VERSION
 from sciextract.graph.repairs import Repair, add_repair

@@ -162,7 +162,7 @@ def together(
         for each in found
     ]  # fmt: skip
     if to == "csv":
-        from sciextract.formats.tables import csv_row
+        from sciextract.formats.table_rows import csv_row
 
         columns = ("abstracts", "versus", "lift", "interval", "years", "node", "type", "paper", "sentence")  # fmt: skip
         show(csv_row(row) for row in (columns, *rows))

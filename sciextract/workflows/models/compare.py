@@ -15,7 +15,7 @@ from sciextract import atomic
 from sciextract.documents.annotations import ALL_LAYERS, NOT_REJECTED, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, TrainingDataError
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.promotion import (
     CROSS_VALIDATED,

@@ -9,8 +9,8 @@ from typing import Any
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument, text_hash
 from sciextract.documents.schema import LabelSchema
+from sciextract.formats.exchange import SCHEMA_VERSION, entity_record, group_record, link_record
 from sciextract.formats.json_values import Record
-from sciextract.formats.jsonl import SCHEMA_VERSION, entity_record, group_record, link_record
 from sciextract.metrics.report import AgreementReport
 from sciextract.store.project_settings import ReleaseTerms
 from sciextract.text.characters import visible, without_surrogates

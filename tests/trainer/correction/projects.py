@@ -11,7 +11,7 @@ from pathlib import Path
 from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.snapshot import Split
 from sciextract.snapshot.documents import split_of
 from sciextract.store import create_project

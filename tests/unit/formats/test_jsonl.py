@@ -28,7 +28,7 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.base import ReadItem
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.text.analyse import make_document
 from tests.shared_data import ROOT
 

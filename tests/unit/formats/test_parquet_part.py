@@ -15,7 +15,7 @@ from sciextract.documents.annotations import Annotations, Cluster, Entity, Relat
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.errors import FormatError, MissingExtraError, install_command
 from sciextract.formats import open_writer, read
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.formats.parquet import parquet_part
 from sciextract.formats.registry import get_format
 from sciextract.text.analyse import make_document

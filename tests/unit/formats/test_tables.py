@@ -1,252 +1,186 @@
-"""Tables and triples as a spreadsheet, the csv module and our own reader see them."""
+"""Tables: delimiters, column names, cells with line ends, broken rows."""
 
 from __future__ import annotations
 
 import csv
-import io
-import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import (
-    Annotations,
-    Cluster,
-    Entity,
-    Relation,
-    Span,
-    State,
-)
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError, OutputError
-from sciextract.formats import open_writer, read
-from sciextract.formats.tables import (
-    COLUMNS,
-    TRIPLE_COLUMNS,
-    csv_row,
-    escaped,
-    guarded,
-    tsv_row,
-    unguarded,
-)
-from sciextract.text.analyse import make_document
-
-TEXT = "Tree kernels\nrank proteins. They, the kernels, are fast."
-FIELDS = {"DOI": "10.1/x", "pmid": 7, "title": "=Kernels", "Year": "2020", "keywords": ["a"]}
-PLAIN = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
-DELIMITERS = {"csv": ",", "tsv": "\t", "triples": "\t"}
-STATE = State.ACCEPTED
+from sciextract.documents.annotations import Annotations, Entity, Span
+from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.errors import FormatError
+from sciextract.formats import BadRecord, read
+from sciextract.formats.base import ReadItem
+from sciextract.formats.table_rows import CsvWriter
+from sciextract.workflows.release.contents import release_record
 
 
-def unescaped(cell: str) -> str:
-    """What ``escaped`` was given."""
-    return re.sub(
-        r"\\(?:u([0-9a-f]{4})|(.))",
-        lambda found: chr(int(found[1], 16)) if found[1] else PLAIN[found[2]],
-        cell,
-    )
+def items_of(tmp_path: Path, content: str | bytes, name: str = "made.csv") -> list[ReadItem]:
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(read([path]))
 
 
-def at(words: str) -> Span:
-    return Span(TEXT.index(words), TEXT.index(words) + len(words))
-
-
-def made() -> AnnotatedDocument:
-    entities = (
-        Entity("E1", (at("Tree kernels\nrank"),), "Method", 0.25, STATE, "model:sci@1"),
-        Entity("E2", (at("proteins"),), "Material"),
-        Entity("E3", (at("They"), at("kernels,")), ""),
-        Entity("E4", (at("fast"),), "Metric", state=State.REJECTED),
-    )
-    relations = (
-        Relation("R1", "E1", "E2", "Used-for", 0.5),
-        Relation("R2", "E4", "E2", "Used-for"),
-        Relation("R3", "E2", "E3", "Part-of", state=State.REJECTED),
-    )
-    clusters = (
-        Cluster("C1", ("E1", "E3", "E4"), 0.75, mention_scores=(0.9, 0.8, 0.1)),
-        Cluster("C2", ("E1", "E2"), state=State.REJECTED),
-    )
-    document = make_document("d-1", TEXT, FIELDS)
-    return AnnotatedDocument(document, Annotations(entities, relations, clusters))
-
-
-def written(format_id: str, *documents: AnnotatedDocument) -> tuple[str, dict[str, int]]:
-    stream = io.StringIO(newline="")
-    writer = open_writer(format_id, stream)
-    for document in documents:
-        writer.write(document)
-    writer.close()
-    return stream.getvalue(), dict(writer.losses)
-
-
-def rows_of(format_id: str, *documents: AnnotatedDocument) -> list[dict[str, str]]:
-    text, _ = written(format_id, *documents)
-    stream = io.StringIO(text, newline="")
-    return list(csv.DictReader(stream, delimiter=DELIMITERS[format_id], strict=True))
-
-
-@pytest.mark.parametrize("format_id", ["csv", "tsv"])
-def test_a_row_an_item(format_id: str) -> None:
-    rows = rows_of(format_id, made())
-    assert [(row["kind"], row["id"]) for row in rows] == [
-        ("entity", "E1"),
-        ("entity", "E2"),
-        ("entity", "E3"),
-        ("relation", "R1"),
-        ("mention", "E1"),
-        ("mention", "E3"),
-    ]
-    for row in rows:
-        assert [row[name] for name in ("doc_key", "doi", "pmid", "year")] == [
-            *("d-1", "10.1/x", "7", "2020")
-        ]
-        assert row["title"] == "'=Kernels"
-    assert list(rows[0]) == list(COLUMNS)
-
-
-def test_what_an_entity_says() -> None:
-    first, _, third, *_ = rows_of("csv", made())
-    names = ("label", "char_start", "char_end", "fragments", "mention_text", "score", "state")
-    assert [first[name] for name in names] == [
-        *("Method", "0", "17", "0-17", "Tree kernels\nrank", "0.25", "accepted")
-    ]
-    assert first["source"] == "model:sci@1"
-    assert [third[name] for name in names] == [
-        *("", "28", "46", "28-32;38-46", "They kernels,", "", "undecided")
-    ]
-
-
-def test_what_a_relation_and_a_mention_say() -> None:
-    *_, relation, _, mention = rows_of("tsv", made())
-    names = ("label", "head_id", "head_label", "head_text", "tail_id", "tail_label", "tail_text")
-    assert [relation[name] for name in names] == [
-        *("Used-for", "E1", "Method", "Tree kernels\\nrank", "E2", "Material", "proteins")
-    ]
-    assert relation["score"] == "0.5" and relation["char_start"] == ""
-    assert [mention[name] for name in ("cluster_id", "id", "score")] == ["C1", "E3", "0.8"]
-
-
-def test_triples() -> None:
-    (row,) = rows_of("triples", made())
-    assert list(row) == list(TRIPLE_COLUMNS)
-    assert row == {
-        "head_text": "Tree kernels\\nrank",
-        "relation": "Used-for",
-        "tail_text": "proteins",
-        "head_label": "Method",
-        "tail_label": "Material",
-        "doc_key": "d-1",
-        "doi": "10.1/x",
-        "pmid": "7",
-        "year": "2020",
-        "score": "0.5",
-        "sentence": "Tree kernels\\nrank proteins.",
-    }
-
-
-def test_a_relation_across_sentences_shows_them_all() -> None:
-    document = made()
-    across = Annotations(
-        document.annotations.entities[:3], (Relation("R", "E3", "E1", "Part-of"),), ()
-    )
-    (row,) = rows_of("triples", AnnotatedDocument(document.document, across))
-    assert unescaped(row["sentence"]) == TEXT
-
-
-def test_losses() -> None:
-    assert written("csv", made())[1] == {}
-    assert written("triples", made(), made())[1] == {"entity without a relation": 2, "cluster": 2}
-    entity = Entity("E1", (Span(0, 4),), "Method")
-    broken = Annotations((entity,), (Relation("R", "E1", "E9", "x"),), (Cluster("C", ("E8",)),))
-    document = AnnotatedDocument(make_document("d", TEXT), broken)
-    assert written("tsv", document)[1] == {
-        "relation of an entity that is not there": 1,
-        "mention of an entity that is not there": 1,
-    }
-    assert written("triples", document)[1]["relation of an entity that is not there"] == 1
-
-
-def test_lone_surrogates_are_counted_where_they_cannot_be_written() -> None:
-    annotations = Annotations((Entity("E1", (Span(0, 3),), "a"),))
-    document = AnnotatedDocument(make_document("d", "a\ud800b"), annotations)
-    text, losses = written("csv", document)
-    assert "a\ufffdb" in text and losses == {"lone surrogate in a cell": 1}
-    text, losses = written("tsv", document)
-    assert "a\\ud800b" in text and losses == {}
-
-
-@pytest.mark.parametrize("format_id", DELIMITERS)
-def test_an_entity_outside_the_text_is_an_error(format_id: str) -> None:
-    entities = (Entity("E1", (Span(0, 99),), "a"),)
-    annotations = Annotations(entities, (Relation("R", "E1", "E1", "x"),))
-    with pytest.raises(OutputError, match=r"entity E1: \[0, 99\) found"):
-        written(format_id, AnnotatedDocument(make_document("d", "short"), annotations))
-
-
-@pytest.mark.parametrize("format_id", DELIMITERS)
-def test_the_header_comes_once_and_only_with_a_document(format_id: str) -> None:
-    assert written(format_id)[0] == ""
-    empty = AnnotatedDocument(make_document("d", "short"))
-    (line,) = written(format_id, empty, empty)[0].splitlines()
-    names = COLUMNS if format_id != "triples" else TRIPLE_COLUMNS
-    assert tuple(line.split(DELIMITERS[format_id])) == names
+def documents_of(tmp_path: Path, content: str, name: str = "made.csv") -> list[Document]:
+    items = items_of(tmp_path, content, name)
+    assert all(isinstance(item, AnnotatedDocument) for item in items), items
+    return [item.document for item in items if isinstance(item, AnnotatedDocument)]
 
 
 @pytest.mark.parametrize(
-    "formula",
+    ("content", "name"),
     [
-        *("=1+1", "+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "\u00a0=1", "\u3000=1"),
-        *("\ufeff=1", "\u200b=1", "＝1+1", "＋1", "－1", "＠x", "'=1", "''=1", "\x00=1", "\ttab"),
+        ("ID,Title,Abstract,Year\r\n7,T,We parse.,2020\r\n", "made.csv"),
+        ("id;title;abstract;Year\n7;T;We parse.;2020\n", "made.csv"),
+        ("id\ttitle\tabstract\tYear\n7\tT\tWe parse.\t2020\n", "made.tsv"),
+        ("\ufeffPMID,Article Title,Abstract Note,Year\n7,T,We parse.,2020\n", "made.csv"),
+        ('"UT"\t"TI"\t"AB"\t"Year"\n7\tT\tWe parse.\t2020', "made.tab"),
+        ("\n\n7,x\n".replace("7,x", "doc_key,title,abstract,Year\n7,T,We parse.,2020"), "made.csv"),
     ],
 )
-def test_formulas_are_guarded_and_come_back(formula: str) -> None:
-    assert guarded(formula) == "'" + formula
-    assert unguarded(guarded(formula)) == formula
-    (cells,) = csv.reader(io.StringIO(csv_row([formula, "x"]), newline=""))
-    assert cells == ["'" + formula, "x"]
-    (cells,) = csv.reader(io.StringIO(tsv_row([formula, "x"])), delimiter="\t")
-    assert unescaped(unguarded(cells[0])) == formula
-    assert not cells[0].lstrip().startswith(tuple("=+-@"))
+def test_delimiters_and_column_names(content: str, name: str, tmp_path: Path) -> None:
+    (document,) = documents_of(tmp_path, content, name)
+    assert (document.doc_key, document.text) == ("7", "T\nWe parse.")
+    assert document.fields["Year"] == "2020"
+    assert "T" in document.fields.values() and "We parse." not in document.fields.values()
+
+
+def test_cells_keep_line_ends_quotes_and_delimiters(tmp_path: Path) -> None:
+    content = 'id,abstract\n1,"a, ""b""\r\n\r\nα; c"\n2,\x1b[1m\x00 [12]\n'
+    first, second = documents_of(tmp_path, content)
+    assert first.text == 'a, "b"\r\n\r\nα; c'
+    assert second.text == "\x1b[1m\x00 [12]"
+
+
+def test_keys_default_to_the_line_of_the_row(tmp_path: Path) -> None:
+    content = 'title,text\nt,"a\nb"\n,\nu,c\n,d'
+    keys = [document.doc_key for document in documents_of(tmp_path, content)]
+    assert keys == ["made:2", "made:5", "made:6"]
+
+
+def test_text_is_preferred_to_an_abstract_which_stays_a_field(tmp_path: Path) -> None:
+    (document,) = documents_of(tmp_path, "text,abstract,x,x,\nwhole,part,1,2,3\n")
+    assert document.text == "whole"
+    expected = {"abstract": "part", "x": "1", "x (again)": "2", "column 5": "3"}
+    assert document.fields == expected
+
+
+def test_many_columns_of_one_name_take_little_time_and_have_short_names(tmp_path: Path) -> None:
+    (document,) = documents_of(tmp_path, f"text{',x' * 100_000}\nwhole{',1' * 100_000}\n")
+    assert len(document.fields) == 100_000
+    assert list(document.fields)[-1] == "x (again 99999)"
+
+
+def test_a_row_without_text_is_bad(tmp_path: Path) -> None:
+    first, bad, last = items_of(tmp_path, "id,abstract,year\n1,a,1\n2,,2\n3,c,3\n")
+    assert isinstance(bad, BadRecord)
+    assert "made.csv:3: doc_key '2': the row has no text" in bad.error.message
+    assert isinstance(first, AnnotatedDocument) and isinstance(last, AnnotatedDocument)
+
+
+def test_a_row_with_too_many_cells_is_bad_and_one_with_too_few_is_not(tmp_path: Path) -> None:
+    long, short = items_of(tmp_path, "id,abstract,year\n1,a,b,c\n2,d\n")
+    assert isinstance(long, BadRecord)
+    assert "the row has 4 cells, the header 3" in long.error.message
+    assert isinstance(short, AnnotatedDocument)
+
+
+def test_a_table_without_a_text_column_names_what_it_has(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"columns found: 'id', 'year'; allowed names: text, abs"):
+        items_of(tmp_path, "id,year\n1,2\n")
 
 
 @pytest.mark.parametrize(
-    "harmless", ["", "n-gram", "a=b", "'tis", "α", "[12]", "3.5", "−1", "(-1)"]
-)
-def test_other_cells_stay_as_they_are(harmless: str) -> None:
-    assert guarded(harmless) == unguarded(harmless) == harmless
-    assert csv_row([harmless]) == tsv_row([harmless]) == harmless
-
-
-def test_escapes_of_tab_separated_cells() -> None:
-    hostile = 'a\tb\r\nc\\t\x1b[31m\x85\u2028\x00\ud800"α"😀\u202e'
-    cell = escaped(hostile)
-    assert cell == 'a\\tb\\r\\nc\\\\t\\u001b[31m\\u0085\\u2028\\u0000\\ud800"α"😀\u202e'
-    assert unescaped(cell) == hostile
-    assert len(tsv_row([hostile]).splitlines()) == 1
-
-
-@pytest.mark.parametrize("format_id", DELIMITERS)
-def test_what_was_written_is_not_taken_for_abstracts(
-    format_id: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ("rows", "broken", "words"),
+    [
+        ('1,A,a\n2,B,"c, d.\n3,C,"e, f"\n4,D,"g"\n', 3, "',' expected after"),
+        ('1,A,a\n2,B,"c, d.\n3,C,e\n4,D,g\n', 3, "is never closed"),
+        ('1,A,a\n2,B,"c\n3,C,e\n4,D,f"\n', 3, "holds other rows"),
+        ('1,A,a\n2,B,"c\n\nmore, and 1,5 of more\n3,C,e\n4,D,g\n', 3, "lines 3 to 5 are left out"),
+        ('1,A,a\n2,B,c\rd\n3,C,e\n4,D,g\n', 3, "carriage return"),
+    ],
+)  # fmt: skip
+def test_a_stray_quotation_mark_costs_its_own_row(
+    tmp_path: Path, rows: str, broken: int, words: str
 ) -> None:
-    text = written(format_id, made())[0]
-    path = tmp_path / f"made.{format_id}"
-    path.write_text(text, encoding="utf-8", newline="")
-    problem = "no column with a text; columns found: '(kind', 'doc_key|head_text', 'relation)'"
-    with pytest.raises(FormatError, match=problem):
-        list(read([path]))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    with pytest.raises(FormatError, match=problem):
-        list(read(["-"]))
+    items = items_of(tmp_path, f"id,title,abstract\n{rows}")
+    good = [item.document.doc_key for item in items if isinstance(item, AnnotatedDocument)]
+    (bad,) = [item.error for item in items if isinstance(item, BadRecord)]
+    assert good == ["1", "3", "4"]
+    assert bad.line == broken and "'2,B," in bad.message and words in bad.message
 
 
-def test_lines_go_out_as_they_come(tmp_path: Path) -> None:
-    path = tmp_path / "made.csv"
-    writer = open_writer("csv", path)
-    writer.write(made())
-    writer.close()
-    content = path.read_bytes()
-    assert content.startswith(b"kind,doc_key,id,") and content.endswith(b"\n")
-    assert b"\r" not in content
+def test_a_surplus_cell_behind_quoted_texts_is_left_out_and_said(tmp_path: Path) -> None:
+    header = "Authors,Title,Abstract,Funding,EID\n"
+    row = '[No one named],"Trees, and more","We ""fold"", too.",'
+    (long,) = items_of(tmp_path, f"{header}{row}Grant 1,Grant 2,e-1\n")
+    assert isinstance(long, AnnotatedDocument) and len(long.warnings) == 1
+    assert long.document.text == 'Trees, and more\nWe "fold", too.'
+    assert "Grant 1" not in long.document.fields.values()
+    (shifted,) = items_of(tmp_path, f"{header}A, B{row[14:]}Grant,e-1\n")
+    assert isinstance(shifted, BadRecord)
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["sep=;\n", '"About the data: exported; all of it."\n\n', "https://example.org/q?text\n"],
+)
+def test_what_stands_above_the_header_is_skipped(tmp_path: Path, start: str) -> None:
+    (document,) = documents_of(tmp_path, f"{start}id;title;abstract\n1;One;First.\n")
+    assert (document.doc_key, document.text) == ("1", "One\nFirst.")
+
+
+def test_a_row_with_stray_quotes_or_bytes_is_bad_and_the_next_is_read(tmp_path: Path) -> None:
+    content = b'id,abstract\n1,"a" b\n2,caf\xe9\n3,c\n'
+    quotes, encoding, good = items_of(tmp_path, content)
+    assert isinstance(quotes, BadRecord) and quotes.error.line == 2
+    assert isinstance(encoding, BadRecord) and encoding.error.line == 3
+    assert "iconv" in encoding.error.hint
+    assert isinstance(good, AnnotatedDocument)
+
+
+def test_a_cell_of_a_megabyte_is_read(tmp_path: Path) -> None:
+    (document,) = documents_of(tmp_path, "id,abstract\n1," + "word " * 200_000)
+    assert len(document.text) == 1_000_000
+
+
+def test_papers_of_every_database_keep_their_numbers(tmp_path: Path) -> None:
+    wos = "PT\tAU\tTI\tSO\tID\tAB\tPY\tDI\tUT\tPM\nJ\tA, B\tT\tJ\tA WORD; ANOTHER\tWe parse.\t2019\t{}\t{}\t{}\n"
+    files = {
+        "scopus.csv": "Authors,Title,Year,DOI,Link,Abstract,PubMed ID,EID\nA,T,2019,10.5555/AB,x,We parse.,31,2-s2\n",
+        "zotero.csv": '"Key","Publication Year","Title","DOI","Abstract Note","Date","Extra"\n'
+        '"K1","2019","T","https://doi.org/10.5555/AB","We parse.","2019-01","x\nPMID: 31"\n',
+        "lens.csv": "Lens ID,Title,Publication Year,Author/s,Abstract,DOI,PMID\n0-1,T,2019,A B,We parse.,10.5555/ab,31\n",
+        "wos.txt": wos.format("10.5555/ab", "WOS:1", "31"),
+        "tagged.txt": "FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nTI T\nAB We parse.\nPY 2019\nDI 10.5555/ab\nPM 31\nUT WOS:1\nER\n\nEF\n",
+        "dimensions.csv": "Publication ID,DOI,PMID,Title,Abstract,PubYear\npub.1,10.5555/ab,31,T,We parse.,2019\n",
+        "pubmed.csv": "PMID,Title,Authors,Journal/Book,Publication Year,DOI,Abstract\n31,T,A B,J,2019,10.5555/ab,We parse.\n",
+        "refworks.tsv": "Title Primary\tPub Year\tAbstract\tDOI\tPMID\nT\t2019\tWe parse.\t10.5555/ab\t31\n",
+        "scopus.ris": "TY  - JOUR\nTI  - T\nAB  - We parse.\nPY  - 2019\nDO  - 10.5555/AB\nC2  - 31\nDB  - Scopus\nER  - \n",
+    }
+    for name, content in files.items():
+        [document] = documents_of(tmp_path, content, name)
+        assert document.text == "T\nWe parse.", name
+        entity = Entity("E", (Span(2, 4),), "Method")
+        CsvWriter(tmp_path / "out.csv").write(
+            AnnotatedDocument(document, Annotations(entities=(entity,)))
+        )
+        with (tmp_path / "out.csv").open(newline="") as lines:
+            [row] = csv.DictReader(lines)
+        assert [row[name] for name in ("doi", "year", "pmid", "title")] == [
+            *("10.5555/ab", "2019", "31", "T")
+        ], name
+        record, _ = release_record(AnnotatedDocument(document), with_text=True)
+        assert (record["doi"], record["year"], record["pmid"]) == ("10.5555/ab", 2019, "31"), name
+        assert document.doc_key == ("WOS:1" if name in ("wos.txt", "tagged.txt") else "10.5555/ab")
+
+
+def test_each_row_has_the_best_key_that_it_has(tmp_path: Path) -> None:
+    table = "id,UT,PMID,DOI,text\n1,W1,31,10.5555/ab,a\n2,W2,32,,b\n3,W3,,n/a,c\n4,,,,d\n,,,,e\n"
+    keys = [document.doc_key for document in documents_of(tmp_path, table)]
+    assert keys == ["10.5555/ab", "32", "W3", "4", "made:6"]
+    keyless = "PT\tTI\tAB\tID\tUT\nJ\tT\ta\tA WORD; ANOTHER\t\n"
+    assert [document.doc_key for document in documents_of(tmp_path, keyless, "made.txt")] == [
+        "made:2"
+    ]

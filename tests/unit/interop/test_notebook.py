@@ -12,7 +12,7 @@ import pytest
 from sciextract import AnnotatedDocument, Annotations, Entity, to_frames
 from sciextract.documents.annotations import Span
 from sciextract.errors import FormatError, MissingExtraError, install_command
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.text.analyse import make_document
 from tests.unit.interop.builders import entity, sample
 

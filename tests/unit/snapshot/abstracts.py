@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 from sciextract.snapshot import Snapshot, Split, TrainingDocument
 from sciextract.snapshot.documents import split_of
 from sciextract.store import Project

@@ -11,7 +11,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.formats.base import Source
-from sciextract.formats.jsonl import encode
+from sciextract.formats.exchange import encode
 
 DEEP = 100_000
 
