@@ -15,7 +15,6 @@ from inspect import signature
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, Self, TextIO, TypeVar
 
 import typer
-from typer.core import TyperCommand, TyperOption
 
 from sciextract.errors import ExitCode, SciextractError, no_room
 from sciextract.text.characters import visible
@@ -271,22 +270,6 @@ def command_with(
         return command
 
     return decorate
-
-
-class FormatCommand(TyperCommand):
-    """A command whose format options are also known, unseen, by the words that they had before."""
-
-    def make_parser(self, ctx: Any) -> Any:
-        """Typer's parser, which takes ``--format`` for ``--from`` (else for ``--to``), and ``--export`` for ``--to``."""
-        parser = super().make_parser(ctx)
-        options = [each for each in self.params if isinstance(each, TyperOption)]
-        named = {word: each for each in options for word in each.opts}
-        for old, new in (("--format", "--from"), ("--format", "--to"), ("--export", "--to")):
-            # A command that has such an option of its own keeps it.
-            if new in named and old not in named:
-                named[old] = named[new]
-                parser.add_option(named[new], [old], dest=named[new].name)
-        return parser
 
 
 def given_options(options: object, *names: str) -> list[str]:

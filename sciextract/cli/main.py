@@ -16,7 +16,7 @@ from typer.completion import shell_complete
 from typer.core import TyperGroup
 
 from sciextract import __version__
-from sciextract.cli.console import HELP, FormatCommand, flag, run_guarded
+from sciextract.cli.console import HELP, flag, run_guarded
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
@@ -109,7 +109,7 @@ def make_app(only: str | None = None) -> typer.Typer:
         if isinstance(found, typer.Typer):
             app.add_typer(found)
         else:
-            app.command(name, cls=FormatCommand)(found)
+            app.command(name)(found)
     return app
 
 

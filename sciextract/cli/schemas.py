@@ -11,7 +11,6 @@ import typer
 
 from sciextract.cli.console import (
     AuthorOption,
-    FormatCommand,
     InputFormatOption,
     JsonOption,
     ProjectOption,
@@ -147,7 +146,7 @@ def new(
     _write(file, new_schema(file.stem, entities, relations, coreference=coreference), force)
 
 
-@schema.command("from", cls=FormatCommand)
+@schema.command("from")
 def from_files(
     files: list[str] = argument("IN...", "Annotated files."),
     output: Path = option("FILE", "The TOML file to write.", "--output", default=...),

@@ -51,7 +51,9 @@ class LineSink:
             OutputError: The disk is full, or the file cannot be written.
             BrokenPipeError: The reader of a pipe has gone.
         """
-        self._write(f"{self._before}{self._CLOSING}")
+        # Where nothing was written, a file that is made at the first write must not be made now.
+        if ending := self._before + self._CLOSING:
+            self._write(ending)
         with explain_write_errors(self._name):
             self._stream.flush()
             if self._owned:

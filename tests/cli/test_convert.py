@@ -77,7 +77,7 @@ def test_bad_records_are_told_and_the_rest_is_done(command: Command, work: Path)
         (("--to", "brat"), ExitCode.USAGE),
         (("--to", "jsonl", "--output", "in.jsonl", "--force"), ExitCode.USAGE),
         (("--to", "jsonl", "--output", "old"), ExitCode.FAILED),
-        (("--to", "jsonl", "--format", "ris"), ExitCode.FAILED),
+        (("--to", "jsonl", "--from", "ris"), ExitCode.FAILED),
         (("--to", "jsonl", "--rename", "Method"), ExitCode.USAGE),
         (("--to", "jsonl", "--rename", "A=B,A=C"), ExitCode.USAGE),
         (("absent.jsonl", "--to", "jsonl"), ExitCode.MISSING),

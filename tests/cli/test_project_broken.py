@@ -16,8 +16,8 @@ from tests.cli.projects import everything, write_lines
 pytestmark = pytest.mark.usefixtures("fake")
 #: BAD is the broken project, GOOD a sound one.
 COMMANDS = [
-    *("import more.jsonl --project BAD", "export --format jsonl --project BAD"),
-    *("export --format brat --output out --project BAD", "annotate --project BAD"),
+    *("import more.jsonl --project BAD", "export --to jsonl --project BAD"),
+    *("export --to brat --output out --project BAD", "annotate --project BAD"),
     *("annotate more.jsonl --project BAD", "status --project BAD", "search lattice --project BAD"),
     *("log --project BAD", "undo --project BAD", "redo --project BAD", "backup --project BAD"),
     *("stats --project BAD", "merge GOOD --project BAD", "merge BAD --project GOOD"),
@@ -152,7 +152,7 @@ def test_a_wrong_value_is_found_and_nothing_ends_unexpectedly(
         "status",
         "stats",
         "log",
-        "export --format jsonl",
+        "export --to jsonl",
         "undo",
         "merge good.sciextract",
     ):

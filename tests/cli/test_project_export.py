@@ -37,7 +37,7 @@ main(sys.argv[1:])
 
 @pytest.mark.parametrize("format_id", STREAMS)
 def test_streams_go_to_standard_output(command: Command, project: Path, format_id: str) -> None:
-    result = command("export", "--format", format_id, "--all", "--json")
+    result = command("export", "--to", format_id, "--all", "--json")
     assert result.code == ExitCode.DONE
     assert "attice" in result.out
     summary = json.loads(result.err.splitlines()[-1])
@@ -49,10 +49,10 @@ def test_folders_and_binary_files_need_a_place(
     command: Command, project: Path, spec: object
 ) -> None:
     format_id = getattr(spec, "id", "")
-    result = command("export", "--format", format_id)
+    result = command("export", "--to", format_id)
     assert (result.code, result.out) == (ExitCode.USAGE, "")
     assert "--output" in result.err
-    made = command("export", "--format", format_id, "--output", "out", "--all", "--json")
+    made = command("export", "--to", format_id, "--output", "out", "--all", "--json")
     assert (made.code, json.loads(made.out)["documents"]) == (ExitCode.DONE, 2)
     assert Path("out").is_dir() == (getattr(spec, "output", "") == "folder")
 
@@ -84,7 +84,7 @@ def test_exports_choose_abstracts_and_count_those_that_nobody_has_begun(
 
 
 def test_what_is_exported_comes_back(command: Command, project: Path) -> None:
-    command("export", "--format", "jsonl", "--output", "out.jsonl", "--quiet")
+    command("export", "--to", "jsonl", "--output", "out.jsonl", "--quiet")
     command("init", "again.sciextract")
     command("import", "out.jsonl", "--project", "again.sciextract")
     assert view(Path("again.sciextract")) == view(project)
@@ -103,10 +103,10 @@ def test_prodigy_gets_only_answers_that_were_given(command: Command, project: Pa
         {"text": f"{name} one.", "spans": [span], "answer": answer}
         for name, answer in names.items()
     ]
-    command("import", str(write_lines(Path("tasks.jsonl"), *tasks)), "--format", "prodigy")
+    command("import", str(write_lines(Path("tasks.jsonl"), *tasks)), "--from", "prodigy")
 
     def exported() -> list[tuple[str | None, int]]:
-        records = read_lines(command("export", "--format", "prodigy").out)
+        records = read_lines(command("export", "--to", "prodigy").out)
         return [(record.get("answer"), len(record["spans"])) for record in records]
 
     came = [("accept", 1), (None, 0), ("ignore", 0), (None, 1)]
@@ -117,14 +117,14 @@ def test_prodigy_gets_only_answers_that_were_given(command: Command, project: Pa
 
 
 def test_a_format_that_cannot_be_written(command: Command, project: Path) -> None:
-    result = command("export", "--format", "ris", "--output", "out.ris")
+    result = command("export", "--to", "ris", "--output", "out.ris")
     assert (result.code, "formats to write" in result.err) == (ExitCode.USAGE, True)
     assert not Path("out.ris").exists()
 
 
 @pytest.mark.parametrize("format_id", ["jsonl", "brat", "parquet"])
 def test_nothing_is_overwritten_unasked(command: Command, project: Path, format_id: str) -> None:
-    words = ("export", "--format", format_id, "--output", "out", "--all")
+    words = ("export", "--to", format_id, "--output", "out", "--all")
     assert command(*words).code == ExitCode.DONE
     command("import", "-", stdin="Another abstract about bees.")
     before = everything(project.parent)
@@ -138,11 +138,9 @@ def test_nothing_is_overwritten_unasked(command: Command, project: Path, format_
 
 def test_force_replaces_whatever_is_there(command: Command, project: Path) -> None:
     Path("out").write_text("a file", "utf-8")
-    assert command("export", "--format", "brat", "--output", "out", "--force").code == ExitCode.DONE
+    assert command("export", "--to", "brat", "--output", "out", "--force").code == ExitCode.DONE
     assert Path("out/gold.ann").is_file()
-    assert (
-        command("export", "--format", "jsonl", "--output", "out", "--force").code == ExitCode.DONE
-    )
+    assert command("export", "--to", "jsonl", "--output", "out", "--force").code == ExitCode.DONE
     assert Path("out").is_file()
 
 
@@ -178,7 +176,7 @@ def test_force_spares_the_project_and_what_is_no_file(
 ) -> None:
     command("backup")
     before = everything(project.parent)
-    result = command("export", "--format", format_id, "--output", place, "--force")
+    result = command("export", "--to", format_id, "--output", place, "--force")
     assert (result.code, result.out) == (ExitCode.FAILED, "")
     assert "unexpectedly" not in result.err
     assert everything(project.parent) == before
@@ -186,7 +184,7 @@ def test_force_spares_the_project_and_what_is_no_file(
 
 @pytest.mark.parametrize("output", [None, "-", "out"])
 def test_strict_leaves_nothing(command: Command, project: Path, output: str | None) -> None:
-    words = ["export", "--format", "conll", "--strict", "--all", "--json"]
+    words = ["export", "--to", "conll", "--strict", "--all", "--json"]
     result = command(*words, *([] if output is None else ["--output", output]))
     assert result.code == ExitCode.FAILED
     told = result.err.splitlines()[-1] if output in (None, "-") else result.out
@@ -200,14 +198,14 @@ def test_strict_leaves_nothing(command: Command, project: Path, output: str | No
 
 def test_strict_keeps_the_old_output(command: Command, project: Path) -> None:
     Path("out").write_text("mine", "utf-8")
-    result = command("export", "--format", "conll", "--strict", "--output", "out", "--force")
+    result = command("export", "--to", "conll", "--strict", "--output", "out", "--force")
     assert result.code == ExitCode.FAILED
     assert "nothing written" in result.err and "relation: 1" in result.err
     assert Path("out").read_text("utf-8") == "mine"
 
 
 def test_strict_without_losses(command: Command, project: Path) -> None:
-    result = command("export", "--format", "scierc", "--strict", "--all")
+    result = command("export", "--to", "scierc", "--strict", "--all")
     assert (result.code, len(read_lines(result.out))) == (ExitCode.DONE, 2)
     assert read_lines(result.out)[0] == GOLD
 
@@ -219,10 +217,10 @@ def test_strict_refuses_to_lose_what_was_only_kept(command: Command, project: Pa
     }
     write_lines(Path("more.jsonl"), more | {"events": [[[[2, "Help"], [0, "Agent"]]], []]})
     command("import", "more.jsonl")
-    result = command("export", "--format", "scierc", "--strict")
+    result = command("export", "--to", "scierc", "--strict")
     assert (result.code, result.out) == (ExitCode.FAILED, "")
     assert "scierc cannot hold field 'events': 1" in result.err
-    kept = command("export", "--format", "jsonl", "--strict")
+    kept = command("export", "--to", "jsonl", "--strict")
     assert (kept.code, "events" in read_lines(kept.out)[2]) == (ExitCode.DONE, True)
 
 
@@ -233,7 +231,7 @@ TRAINING = [spec.id for spec in writable() if spec.training and spec.extra != "s
 def test_training_formats_hold_finished_abstracts(
     command: Command, project: Path, format_id: str
 ) -> None:
-    words = ("export", "--format", format_id, "--output", "out", "--force")
+    words = ("export", "--to", format_id, "--output", "out", "--force")
     told = command(*words)
     assert "1 abstract to out" in told.err + told.out
     assert "left out: 1 unfinished abstract (--all writes them)" in told.err + told.out
@@ -247,7 +245,7 @@ def test_without_a_finished_abstract_no_training_file_is_written(
     monkeypatch.chdir(tmp_path)
     command("init", "new.sciextract")
     command("import", "-", "--project", "new.sciextract", stdin="An abstract about bees.")
-    words = ("export", "--format", "scierc", "--output", "out", "--project", "new.sciextract")
+    words = ("export", "--to", "scierc", "--output", "out", "--project", "new.sciextract")
     result = command(*words)
     assert (result.code, Path("out").exists()) == (ExitCode.USAGE, False)
     assert "none of the 1 abstracts is finished" in result.err and "--all" in result.err
@@ -255,33 +253,31 @@ def test_without_a_finished_abstract_no_training_file_is_written(
 
 
 def test_losses_are_told(command: Command, project: Path) -> None:
-    result = command("export", "--format", "conll")
+    result = command("export", "--to", "conll")
     assert result.code == ExitCode.DONE
     assert "conll cannot hold relation: 1; conll cannot hold cluster: 1" in result.err
-    assert command("export", "--format", "conll", "--quiet").err == ""
+    assert command("export", "--to", "conll", "--quiet").err == ""
 
 
 @pytest.mark.usefixtures("fake")
 def test_undecided_items_only_when_asked_for(command: Command, project: Path) -> None:
     command("annotate")
-    without = read_lines(command("export", "--format", "jsonl").out)[1]
-    beside = read_lines(command("export", "--format", "jsonl", "--undecided").out)[1]
+    without = read_lines(command("export", "--to", "jsonl").out)[1]
+    beside = read_lines(command("export", "--to", "jsonl", "--undecided").out)[1]
     assert without["entities"] == []
     assert {each["state"] for each in beside["entities"]} == {"undecided"}
-    left_out = json.loads(command("export", "--format", "jsonl", "--json").err.splitlines()[-1])
+    left_out = json.loads(command("export", "--to", "jsonl", "--json").err.splitlines()[-1])
     assert left_out["undecided"] > 0
-    assert (
-        "undecided items (--undecided includes them)" in command("export", "--format", "jsonl").err
-    )
+    assert "undecided items (--undecided includes them)" in command("export", "--to", "jsonl").err
 
 
 def test_one_source(command: Command, project: Path, fake: RuleExtractor) -> None:
     command("annotate")
-    mine = read_lines(command("export", "--format", "jsonl", "--source", "import:papers").out)
-    theirs = read_lines(command("export", "--format", "jsonl", "--source", "model:fake").out)
+    mine = read_lines(command("export", "--to", "jsonl", "--source", "import:papers").out)
+    theirs = read_lines(command("export", "--to", "jsonl", "--source", "model:fake").out)
     assert [len(each["entities"]) for each in mine] == [3, 0]
     assert [len(each["entities"]) for each in theirs] == [3, 3]
-    unknown = command("export", "--format", "jsonl", "--source", "nosuch", "--output", "out")
+    unknown = command("export", "--to", "jsonl", "--source", "nosuch", "--output", "out")
     assert (unknown.code, unknown.out) == (ExitCode.USAGE, "")
     assert "import:papers.jsonl, model:fake@" in unknown.err
     assert not Path("out").exists()
@@ -289,7 +285,7 @@ def test_one_source(command: Command, project: Path, fake: RuleExtractor) -> Non
 
 def test_a_source_must_be_meant(command: Command, project: Path) -> None:
     command("import", write_lines(Path("paper2.jsonl"), {**GOLD, "ner": [[[0, 0, "Task"]], []]}))
-    several = command("export", "--format", "jsonl", "--source", "import:paper")
+    several = command("export", "--to", "jsonl", "--source", "import:paper")
     assert several.code == ExitCode.USAGE
     assert "several sources begin with" in several.err
 
@@ -297,7 +293,7 @@ def test_a_source_must_be_meant(command: Command, project: Path) -> None:
 def test_a_killed_export_leaves_the_old_file(project: Path) -> None:
     old = Path("out")
     old.write_text("what was there", "utf-8")
-    words = ["export", "--format", "jsonl", "--output", "out", "--force"]
+    words = ["export", "--to", "jsonl", "--output", "out", "--force"]
     done = subprocess.run(
         [sys.executable, "-c", KILLED, *words], env={"PYTHONPATH": str(ROOT)}, check=False
     )
@@ -308,7 +304,7 @@ def test_a_killed_export_leaves_the_old_file(project: Path) -> None:
 def test_an_export_that_fails_leaves_the_old_folder(
     command: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command("export", "--format", "brat", "--output", "out")
+    command("export", "--to", "brat", "--output", "out")
     before = everything(project.parent)
 
     def fail(*_: object) -> None:
@@ -317,7 +313,7 @@ def test_an_export_that_fails_leaves_the_old_folder(
     for format_id in ("jsonl", "brat"):
         monkeypatch.setattr(get_format(format_id, "write").load_writer(), "write", fail)
     for format_id in ("jsonl", "brat"):
-        result = command("export", "--format", format_id, "--output", "out", "--force")
+        result = command("export", "--to", format_id, "--output", "out", "--force")
         assert result.code == ExitCode.INTERRUPTED
     assert everything(project.parent) == before
 
@@ -339,11 +335,11 @@ def test_predictions_go_beside_the_current_view(command: Command, work: Path) ->
     write_lines(work / "other.jsonl", {"doc_key": "other", "text": "Nobody predicts this."})
     command("import", "beside.jsonl", "other.jsonl")
     command("import", "beside.jsonl", "--fields", "predicted")
-    words = ("export", "--format", "scierc", "--predicted")
+    words = ("export", "--to", "scierc", "--predicted")
     done = command(*words, "--source", "import:beside.jsonl#predicted")
     line = json.loads(done.out)
     assert (line["ner"], line["clusters"]) == (GOLD["ner"], GOLD["clusters"])
     assert (line["predicted_ner"], line["predicted_clusters"]) == (beside["predicted_ner"], [])
     assert "left out, no model has predicted them: 1" in done.err
     assert "left out, no model has predicted them: 2" in command(*words).err
-    assert command("export", "--format", "jsonl", "--predicted").code == ExitCode.USAGE
+    assert command("export", "--to", "jsonl", "--predicted").code == ExitCode.USAGE

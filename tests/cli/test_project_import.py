@@ -91,12 +91,10 @@ def test_standard_input(command: Command, project: Path) -> None:
 def test_a_format_that_is_named(command: Command, project: Path, work: Path) -> None:
     (work / "two.txt").write_text("One.\n\nTwo.\n", "utf-8")
     assert (
-        json.loads(command("import", "two.txt", "--format", "paragraphs", "--json").out)[
-            "documents"
-        ]
+        json.loads(command("import", "two.txt", "--from", "paragraphs", "--json").out)["documents"]
         == 2
     )
-    wrong = command("import", "two.txt", "--format", "nosuch")
+    wrong = command("import", "two.txt", "--from", "nosuch")
     assert (wrong.code, "formats to read" in wrong.err) == (ExitCode.USAGE, True)
 
 
@@ -175,10 +173,10 @@ def test_labels_with_blanks_go_through_every_format(
         project = f"{name}.sciextract"
         command("init", project)
         at = ("--project", project)
-        assert command("import", file, "--format", given, "--add-labels", *at).code == ExitCode.DONE
+        assert command("import", file, "--from", given, "--add-labels", *at).code == ExitCode.DONE
         [(entities, relations, _)] = view(work / project).values()
         seen.append((str(entities), relations))
-        told = told or command("export", "--format", format_id, "--output", "out", *at).err
+        told = told or command("export", "--to", format_id, "--output", "out", *at).err
     [(before, relations), (after, relations_again)] = seen
     if "label with other characters: 2" in told:
         before = before.replace("Chemical compound", "Chemical_compound")
@@ -307,8 +305,8 @@ def test_hostile_text_never_reaches_the_terminal_raw(command: Command, work: Pat
         command("import", papers),
         command("import", papers, "--add-labels"),
         *(command(*words.split()) for words in SHOWING),
-        command("export", "--format", "nosuch" + evil),
-        command("export", "--format", "jsonl", "--source", evil),
+        command("export", "--to", "nosuch" + evil),
+        command("export", "--to", "jsonl", "--source", evil),
         command("search", evil),
         command("init", f"{evil}/p.sciextract"),
         command("status", "--project", evil),
@@ -352,7 +350,7 @@ def test_predictions_beside_gold_are_a_source_of_their_own(command: Command, wor
     found = document.annotations
     assert {each.source for each in found.entities} == {"import:beside.jsonl#predicted"}
     assert [each.text_of(document.document.text) for each in found.entities] == ["helps"]
-    said = command("export", "--format", "scierc", "--source", "import:beside.jsonl#predicted")
+    said = command("export", "--to", "scierc", "--source", "import:beside.jsonl#predicted")
     assert json.loads(said.out)["ner"] == beside["predicted_ner"]
 
 

@@ -59,7 +59,7 @@ def test_ris_to_brat_and_back(command: Command, work: Path) -> None:
     before, counts = view(library), items(library)
     assert counts["entities"] > 100 and counts["relations"] > 10 and counts["clusters"] > 5
 
-    exported = command("export", "--format", "brat", "--output", "corpus", "--strict", "--json")
+    exported = command("export", "--to", "brat", "--output", "corpus", "--strict", "--json")
     assert (exported.code, json.loads(exported.out)["losses"]) == (ExitCode.DONE, {})
 
     command("init", again)

@@ -205,7 +205,7 @@ def test_stats(command: Command, predicted: Path) -> None:
 
 READING = [
     *("status", "status --json", "search lattice", "log", "stats", "backup --list", "adjudicate"),
-    "export --format jsonl",
+    "export --to jsonl",
 ]
 
 

@@ -54,7 +54,7 @@ def filled(command: Command, work: Path) -> Path:
 def export(command: Command, *words: object) -> tuple[int, dict[str, Any], list[dict[str, Any]]]:
     """Exit code, summary and lines of an export with a base."""
     result = command(
-        *("export", "--format", "scierc", "--with-base", "base.jsonl", "--json"),
+        *("export", "--to", "scierc", "--with-base", "base.jsonl", "--json"),
         *("--output", "out.jsonl", *words),
     )
     lines = read_lines(Path("out.jsonl").read_text("utf-8")) if Path("out.jsonl").exists() else []
@@ -94,7 +94,7 @@ def test_an_incomplete_layer_is_a_loss(command: Command, filled: Path) -> None:
 
 
 def test_words_on_the_screen(command: Command, filled: Path) -> None:
-    words = ("export", "--format", "scierc", "--with-base", "base.jsonl")
+    words = ("export", "--to", "scierc", "--with-base", "base.jsonl")
     result = command(*words)
     assert (result.code, len(read_lines(result.out))) == (ExitCode.DONE, 2)
     assert "1 of them from the base" in result.err
@@ -110,7 +110,7 @@ def test_bad_records_of_the_base(command: Command, filled: Path) -> None:
 def test_labels_that_the_schema_lacks(command: Command, filled: Path) -> None:
     write_lines(Path("base.jsonl"), BASE | {"ner": [[[0, 0, "Gene"]]], "relations": [[]]})
     before = everything(filled.parent)
-    result = command("export", "--format", "scierc", "--with-base", "base.jsonl")
+    result = command("export", "--to", "scierc", "--with-base", "base.jsonl")
     assert (result.code, result.out) == (ExitCode.FAILED, "")
     assert "'Gene' (1)" in result.err
     assert "--add-labels" in result.err
@@ -126,7 +126,7 @@ def test_a_training_set_has_no_undecided_items(
 
 
 def test_the_base_is_never_replaced(command: Command, filled: Path) -> None:
-    words = ("export", "--format", "scierc", "--with-base", "base.jsonl", "--force")
+    words = ("export", "--to", "scierc", "--with-base", "base.jsonl", "--force")
     before = everything(filled.parent)
     assert command(*words, "--output", "base.jsonl").code == ExitCode.FAILED
     assert everything(filled.parent) == before
@@ -134,7 +134,7 @@ def test_the_base_is_never_replaced(command: Command, filled: Path) -> None:
 
 @pytest.mark.parametrize("base", ["missing.json", "p.sciextract", "-"])
 def test_a_base_that_cannot_be_used(command: Command, filled: Path, base: str) -> None:
-    result = command("export", "--format", "scierc", "--with-base", base)
+    result = command("export", "--to", "scierc", "--with-base", base)
     assert result.code in (ExitCode.USAGE, ExitCode.MISSING)
     assert "unexpectedly" not in result.err
     assert command("search", "Kernel*").code == ExitCode.DONE  # the project's locks hold

@@ -12,7 +12,6 @@ from typing import Any
 
 from typer.main import get_command
 
-from sciextract.cli.console import FormatCommand
 from sciextract.cli.main import make_app
 from tests.shared_data import ROOT
 from tools.cli_reference import command_paths
@@ -70,10 +69,6 @@ def wrong(line: str) -> str:
         known = known.commands[words.pop(0)]
     options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
     options |= {"--help", "-h"}
-    if isinstance(known, FormatCommand):  # their older words
-        options |= set(
-            known.make_parser(known.make_context("", [], resilient_parsing=True))._long_opt
-        )
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     if hasattr(known, "commands") and words and not used:
         return "no such command"

@@ -20,7 +20,7 @@ FEW = settings(max_examples=examples(60), deadline=None)
 HOSTILE = st.sampled_from(
     [*PIECES, "＝", "－1", "-", "@", "\\t", "\\u0041", "\ud800", "\t", ",", "'"]
 )
-from tests.unit.formats.test_tables import unescaped
+from tests.unit.formats.test_table_rows import unescaped
 
 CELLS = st.lists(HOSTILE, max_size=8).map("".join) | st.text(max_size=9)
 ROWS = st.lists(CELLS, min_size=1, max_size=4)

@@ -14,7 +14,7 @@ from tests.unit.formats.bibliographic_records import (
     read_items,
     read_sample,
 )
-from tests.unit.formats.test_nbib import RECORD as NBIB
+from tests.unit.formats.test_tagged_nbib import RECORD as NBIB
 
 ARTICLE = """<PubmedArticle><MedlineCitation Status="MEDLINE"><PMID Version="1">123</PMID>
   <Article><Journal><JournalIssue><Volume>5</Volume><PubDate><Year>2018</Year><Month>Apr</Month></PubDate>
