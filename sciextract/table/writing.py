@@ -13,7 +13,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from sciextract.errors import MissingExtraError, UsageError
-from sciextract.formats.tables import csv_row
+from sciextract.formats.table_rows import csv_row
 from sciextract.table.papers import Standing
 from sciextract.table.views import Cell, View
 from sciextract.text.characters import visible, without_surrogates
