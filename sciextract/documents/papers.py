@@ -135,6 +135,17 @@ def compare(one: PaperRecord, other: PaperRecord) -> Sameness:
     return Sameness.SAME if possible and (overlap or 0) > _ALIKE else Sameness.OTHER
 
 
+def are_others(one: PaperRecord, other: PaperRecord) -> bool:
+    """Whether two records that have one key describe different papers: by their titles, else by their numbers."""
+    mine, theirs = (_words(_TRANSLATED.sub("", each.title)) for each in (one, other))
+    if mine and theirs:
+        # Many papers are of one kind ("Zinc for colds in adults"), so that most words have to be the same.
+        alike = _overlap(" ".join(mine), " ".join(theirs)) >= _ALIKE
+        return not (alike and _may_be_one(mine, theirs, has_abstract=True))
+    numbers = (one.doi, other.doi), (one.pmid, other.pmid)
+    return any(number and another and number != another for number, another in numbers)
+
+
 def _may_be_one(mine: list[str], theirs: list[str], has_abstract: bool) -> bool:
     """Whether two titles may be of one paper, which may have one abstract: parts of a series differ in their numbers."""
     more, others = {*mine} - {*theirs}, {*theirs} - {*mine}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ADAPTER = "+adapter/"
 """In names of sources: ``model:NAME@HASH+adapter/N``."""
 
-_FROM_OUTSIDE = frozenset(
+FROM_OUTSIDE = frozenset(
     {"import", "predict", "merge project", *events.NO_ACTIONS, *label_changes.KINDS}
 )
 """Kinds of events that are not the work of a person on an abstract."""
@@ -132,7 +132,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
     ):
         with decoded(connection, f"a change of event {event_id}"):
             made = events.decode(body)
-        if by_person and kind not in _FROM_OUTSIDE:
+        if by_person and kind not in FROM_OUTSIDE:
             # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.documents.papers import PaperIndex, PaperRecord, paper_of
+from sciextract.documents.papers import PaperIndex, PaperRecord, are_others, paper_of
 from sciextract.store import documents
 from sciextract.store.document_state import Context
 from sciextract.store.documents import Record
@@ -67,6 +67,8 @@ class KnownTexts:
         known, same_key = self._find_paper(document, paper), self._find_key(document)
         # Of one file several texts may have a key: none of them is the version of another.
         earlier = same_key if same_key and same_key[0] not in came else None
+        if earlier and self._is_other(earlier[0], document):
+            earlier = None
         if known is None and earlier and paper and earlier[1].is_alike:
             known = earlier[0]
         gone = why_gone(self._connection, document.text_sha256)
@@ -111,8 +113,12 @@ class KnownTexts:
         """The document of the same paper, or of the same key and mostly the same words."""
         known, same_key = self._find_paper(document, paper_of(document)), self._find_key(document)
         if known is None and same_key and same_key[1].is_alike:
-            known = same_key[0]
+            known = None if self._is_other(same_key[0], document) else same_key[0]
         return known
+
+    def _is_other(self, number: int, document: Document) -> bool:
+        kept = documents.load(self._connection, number).document
+        return are_others(paper_of(kept), paper_of(document))
 
     def was_removed(self, document: Document) -> bool:
         """Whether a person removed its paper."""

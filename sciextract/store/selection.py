@@ -9,16 +9,21 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from sciextract.errors import UsageError, as_command
+from sciextract.store.events import MERGED, REDO, UNDO
+from sciextract.store.finished import FROM_OUTSIDE
 from sciextract.store.queries import present, queue_lengths, read_queue
 from sciextract.store.statistics import DECIDED
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
+# Undo is work; what came by a merge or in an export of another project is that of its author.
+_NO_WORK = ", ".join(f"'{kind}'" for kind in FROM_OUTSIDE - {UNDO, REDO, MERGED})
 _WORKED_ON = f"""SELECT DISTINCT w.document_id
     FROM (SELECT document_id, event_id FROM change UNION ALL SELECT document_id, event_id FROM ({DECIDED})) w
     JOIN event e ON e.id = w.event_id JOIN source s ON s.id = e.author_id
-    WHERE s.kind = 'person' AND e.kind <> 'merge project' AND (?1 IS NULL OR e.at >= ?1) AND (?2 IS NULL OR s.name = ?2)"""
+    WHERE s.kind = 'person' AND e.kind NOT IN ({_NO_WORK}) AND (?2 IS NULL OR s.name = ?2)
+      AND (?1 IS NULL OR coalesce(json_extract(e.params, '$.last'), e.at) >= ?1)"""
 _WITH_KEYS = """SELECT d.id, d.doc_key FROM json_each(?1) j JOIN document d ON d.doc_key = j.value
     UNION SELECT r.document_id, r.doc_key FROM json_each(?1) j JOIN record r ON r.doc_key = j.value"""
 
@@ -82,13 +87,13 @@ class Selection:
     def _worked_on(self, project: Project) -> set[int]:
         since = None if self.since is None else _utc(self.since)
         author = None if self.author is None else f"person:{self.author.removeprefix('person:')}"
-        people = [name for name in project.sources.values() if name.startswith("person:")]
-        if author is not None and author not in people:
+        found = {number for (number,) in project.connection.execute(_WORKED_ON, (since, author))}
+        if author is not None and not found:
+            people = (name for name in project.sources.values() if name.startswith("person:"))
             known = ", ".join(name.removeprefix("person:") for name in people) or "nobody"
-            raise UsageError(
-                f"{self.author!r} has done nothing in the project", f"authors: {known}"
-            )
-        return {number for (number,) in project.connection.execute(_WORKED_ON, (since, author))}
+            done = f"{self.author!r} has done nothing in the project"
+            raise UsageError(f"{done} since {self.since}" if since else done, f"authors: {known}")
+        return found
 
 
 def _utc(text: str) -> str:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import Span
 from sciextract.errors import ExitCode
 from sciextract.formats.registry import get_format, writable
-from sciextract.store import open_project
+from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.fakes import RuleExtractor
 from tests.cli.projects import GOLD, documents, everything, read_lines, view, write_lines
@@ -81,6 +82,24 @@ def test_exports_choose_abstracts_and_count_those_that_nobody_has_begun(
     assert command("export", "--to", "jsonl", "--queue", "none").code == ExitCode.USAGE
     found = command("search", "DOUBT", "prot*", "--in", "notes").out
     assert "plain" in found and "[doubt]" in found
+
+
+def test_authors_travel_through_jsonl(command: Command, project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        opened.actions.accept(1, EntityRef(opened.document_state(1).entities[0].id))
+    with open_project(project, "ben") as opened:
+        opened.actions.add_entity(2, [Span(0, 7)], "Method")
+        opened.actions.reject(1, EntityRef(opened.document_state(1).entities[1].id))
+    command("export", "--to", "jsonl", "--output", "out.jsonl", "--quiet")
+    command("init", "again.sciextract")
+    command("import", "out.jsonl", "--project", "again.sciextract", "--author", "cleo")
+    for author, keys in (("ann", ["gold"]), ("ben", ["gold", "plain"])):
+        for path in (project, "again.sciextract"):
+            found = command("export", "--project", path, "--to", "jsonl", "--author", author)
+            assert [json.loads(line)["doc_key"] for line in found.out.splitlines()] == keys, path
+    for words in (("--author", "cleo"), ("--since", "2100-01-01", "--author", "ben")):
+        nothing = command("export", "--project", "again.sciextract", "--to", "jsonl", *words)
+        assert nothing.code == ExitCode.USAGE, words
 
 
 def test_what_is_exported_comes_back(command: Command, project: Path) -> None:

@@ -16,7 +16,7 @@ from sciextract.store.queries import SavedQueue, read_queue, save_queue
 from sciextract.store.queries import present as present_numbers
 from sciextract.store.text_versions import Alignment
 from tests.cli.conftest import Command
-from tests.cli.projects import write_lines
+from tests.cli.projects import documents, write_lines
 
 OLD = "Shallow nets parse rivers. Deep nets use graphs for lakes. They lack maps of ponds."
 NEW = "Yet shallow  nets parse rivers. Deep forests use graphs for lakes."
@@ -118,6 +118,25 @@ def test_a_text_without_a_common_word_is_refused(command: Command, work: Path) -
     told = command("import", "new.jsonl", "--update", "--json")
     assert (told.code, json.loads(told.out)["refused"]) == (ExitCode.FAILED, 1)
     assert "Deep nets" in items(work / "p.sciextract")
+
+
+def test_another_paper_of_the_same_key_is_no_new_version(command: Command, work: Path) -> None:
+    """Reviews follow a template, so that most words of two are the same; keys of two databases may be, too."""
+    text = "Objectives: to assess the effects of {0} compared with placebo. Results: we included {1} trials of {0} in adults."
+    papers = [
+        {
+            "id": "r1",
+            "title": f"{drug.title()} for {ill} in adults",
+            "abstract": text.format(drug, n),
+        }
+        for drug, ill, n in (("aspirin", "migraine", "twelve"), ("zinc", "common colds", "nine"))
+    ]
+    command("init", "p.sciextract")
+    for path, paper in zip(("scopus.jsonl", "wos.jsonl"), papers, strict=True):
+        done = command("import", write_lines(work / path, paper), "--update")
+        assert done.code == ExitCode.DONE and "1 new abstract" in done.err
+    titles = {each.document.fields["title"] for each in documents(Path("p.sciextract"))}
+    assert titles == {paper["title"] for paper in papers}
 
 
 def test_removed_abstracts_stay_out(command: Command, work: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
-from sciextract.store import Completeness, EntityRef, Project, open_project
+from sciextract.store import Completeness, EntityRef, Project, events, open_project
 from sciextract.store.coverage import find_missing
 from sciextract.store.label_changes import add_type
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
@@ -162,3 +162,29 @@ def test_merging_again_changes_nothing_and_undo_takes_it_back(
             again.undo()
             again.undo()
             assert again.numbers() == []
+
+
+@pytest.mark.parametrize("clock", ["1970-01-01", "2026-11-27", "2099-12-31"])
+def test_clocks_decide_nothing(
+    tmp_path: Path, theirs: Project, monkeypatch: pytest.MonkeyPatch, clock: str
+) -> None:
+    """What wins follows from what was looked for and from the order of the logs."""
+    theirs.actions.accept(1, EntityRef("e"))
+    theirs.actions.note(1, "first")
+    monkeypatch.setattr(events, "now", lambda: f"{clock}T00:00:00.000000+00:00")
+    theirs.actions.reject(1, EntityRef("e"))
+    theirs.actions.note(1, "second")
+    with new_project(tmp_path) as mine:
+        put(mine, entity("e", place("net")))
+        monkeypatch.undo()
+        merged(mine, theirs)
+        assert states(mine.document_state(1)) == {"e": State.REJECTED}
+        mine.actions.accept(1, EntityRef("e"))
+        monkeypatch.setattr(events, "now", lambda: f"{clock}T00:00:00.000000+00:00")
+        merged(mine, theirs)
+        doc = mine.document_state(1)
+        assert states(doc) == {"e": State.ACCEPTED} and len([*disputes(mine)]) == 1
+        assert doc.progress is not None and doc.progress.note == "second"
+        mine.actions.reject(1, EntityRef("e"))
+        assert mine.undo()[0].kind == "reject"
+        assert states(mine.document_state(1)) == {"e": State.ACCEPTED}
