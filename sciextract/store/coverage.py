@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Layer
@@ -106,22 +106,23 @@ def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Ty
 
 
 MISSING = "missing "
-"""What the order of a queue begins with whose abstracts lack a type; the type follows."""
+"""What the order of a queue begins with whose abstracts lack types; these follow, a line each."""
 
 
-def read_sought(sort: str, schema: LabelSchema) -> Type | None:
-    """The type that the abstracts of a queue lack, by the queue's order; ``None`` for another order or a type that is gone."""
-    layer, _, label = sort.removeprefix(MISSING).partition(":")
-    if not sort.startswith(MISSING) or layer not in set(Layer):
-        return None
-    names = schema.entity_names if layer == Layer.ENTITIES else schema.relation_names
-    sought = Layer(layer), names.get(label, label)
-    return sought if not label or sought in types_in(schema, frozenset(Layer)) else None
+def read_sought(sort: str, schema: LabelSchema) -> tuple[Type, ...]:
+    """The types that the abstracts of a queue lack, by the queue's order; none for another order, or types that are gone."""
+    found: list[Type] = []
+    for name in sort.removeprefix(MISSING).split("\n") if sort.startswith(MISSING) else ():
+        layer, _, label = name.partition(":")
+        names = schema.entity_names if layer == Layer.ENTITIES else schema.relation_names
+        types = {(layer, ""), *types_in(schema, frozenset(Layer))}
+        if layer in set(Layer) and (layer, names.get(label, label)) in types:
+            found.append((Layer(layer), names.get(label, label)))
+    return tuple(found)
 
 
-def lacking_sql(sought: Type) -> tuple[str, tuple[str, ...]]:
-    """SQL for whether nobody has looked for a type in a finished abstract, with its parameters."""
-    layer, label = sought
-    if not label:
-        return f"{layer} <> 'done'", ()
-    return "NOT instr(covered, ?)", (json.dumps(covered_name(layer, label)),)
+def lacking_sql(sought: Collection[Type]) -> tuple[str, list[str]]:
+    """SQL for whether nobody has looked for one of some types in a finished abstract, with its parameters."""
+    parts = [f"{layer} <> 'done'" for layer, label in sought if not label]
+    names = [json.dumps(covered_name(*type_)) for type_ in sought if type_[1]]
+    return " OR ".join([*parts, *("NOT instr(covered, ?)" for _ in names)]), names

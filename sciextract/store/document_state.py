@@ -175,10 +175,10 @@ class DocumentState:
             rows = self._rows[_TABLE_OF[layer]].values()
             yield from cast("Collection[EntityRow | RelationRow | LinkRow]", rows)
 
-    def count_undecided(self, *layers: Layer, label: str = "") -> int:
-        """How many items of some layers, or of a type of theirs, wait for a decision."""
+    def count_undecided(self, *layers: Layer, labels: Collection[str] = ()) -> int:
+        """How many items of some layers, or of some types of theirs, wait for a decision."""
         return sum(
-            row.state is State.UNDECIDED and label in ("", getattr(row, "label", ""))
+            row.state is State.UNDECIDED and (not labels or getattr(row, "label", "") in labels)
             for row in self.items_of(*layers)
         )
 

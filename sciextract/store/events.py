@@ -157,7 +157,7 @@ NO_ACTIONS = (UNDO, REDO, MODEL, CONVERT, MERGED, "schema")
 """Kinds of events that cannot be undone: they change no rows of documents, are turns of others, or of a new version."""
 
 COVER = "look for"
-"""Somebody has looked for one type in a finished abstract."""
+"""Somebody has looked for some types in a finished abstract."""
 PRESSED = "pressed"
 """In the parameters of an event made at the desk: keys to decide and keys to move since the event before it."""
 UNDONE = """EXISTS (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -105,15 +105,16 @@ def first_of(
     numbers: Sequence[int],
     *,
     unfinished: bool = False,
-    sought: Type | None = None,
+    sought: Collection[Type] = (),
 ) -> int | None:
-    """The first of some documents that is in the project, or that is there and not done, or lacks a type."""
+    """The first of some documents that is in the project, or that is there and not done, or lacks a type that is sought."""
     # In parts: usually one of the first documents fits, and a queue may hold a hundred thousand.
-    unfinished_sql, more = lacking_sql(sought) if sought else (f"NOT {_DONE}", ())
-    condition, params = (unfinished_sql, more) if unfinished else ("1", ())
+    condition, params = lacking_sql(sought) if sought else (f"NOT {_DONE}", [])
+    if not unfinished:
+        condition, params = "1", []
     for start in range(0, len(numbers), _CHUNK):
         query = f"""SELECT j.value FROM json_each(?) j JOIN progress ON document_id = j.value
-            WHERE {condition} ORDER BY j.key LIMIT 1"""
+            WHERE ({condition}) ORDER BY j.key LIMIT 1"""
         part = json.dumps(numbers[start : start + _CHUNK])
         found = first_value(connection, query, part, *params)
         if found is not None:
@@ -157,10 +158,10 @@ def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def count_done_of(
-    connection: sqlite3.Connection, numbers: Sequence[int], sought: Type | None = None
+    connection: sqlite3.Connection, numbers: Sequence[int], sought: Collection[Type] = ()
 ) -> int:
     """How many of some documents are done, or lack a type no more."""
-    lacking, params = lacking_sql(sought) if sought else (f"NOT {_DONE}", ())
+    lacking, params = lacking_sql(sought) if sought else (f"NOT {_DONE}", [])
     query = f"""SELECT count(*) FROM json_each(?) j JOIN progress ON document_id = j.value
         WHERE NOT ({lacking})"""
     return int(first_value(connection, query, json.dumps(numbers), *params))

@@ -12,6 +12,7 @@ from sciextract.documents.schema_file import parse_schema
 from sciextract.errors import SchemaError
 from sciextract.store import events, project_settings, state_tables
 from sciextract.store.actions.api import Work
+from sciextract.store.coverage import MISSING
 from sciextract.store.document_state import Context, DocumentState, Outcome
 from sciextract.store.incoming import same_relations
 from sciextract.store.label_changes import (  # fmt: skip
@@ -180,7 +181,8 @@ def split_type(
     if not numbers:
         return outcome, None
     remove_queue(project, f"split {label}")
-    return outcome, save_queue(project, SavedQueue(f"split {label}", tuple(numbers)))
+    sort = MISSING + "\n".join(covered_name(layer, part) for part in parts)
+    return outcome, save_queue(project, SavedQueue(f"split {label}", tuple(numbers), sort=sort))
 
 
 def _change(

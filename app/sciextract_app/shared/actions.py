@@ -194,7 +194,7 @@ _APP_REQUESTS = (
     Action("note", ("t",), "note", "write a note on this abstract", request="note"),
     Action(
         "guideline", ("g",), "types",
-        "the types with their definitions: add, rename, move, colour and describe them",
+        "the types with their definitions: add, rename, merge, split, remove, move, colour and describe them",
         request="guideline",
     ),
     Action(

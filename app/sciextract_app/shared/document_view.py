@@ -54,7 +54,7 @@ class DocumentView:
         document: The abstract with its rows.
         schema: The label schema that holds now.
         sources: Names of all sources by number.
-        sought: The only type, or the layer, whose undecided items are shown; ``None`` for all.
+        sought: The only types, or the layer, whose undecided items are shown; none for all.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class DocumentView:
         document: DocumentState,
         schema: LabelSchema,
         sources: Mapping[int, str],
-        sought: Type | None = None,
+        sought: tuple[Type, ...] = (),
     ) -> None:
         self.document = document
         self.schema = schema
@@ -70,9 +70,9 @@ class DocumentView:
         self.sought = sought
 
         def is_shown(layer: Layer, row: Item) -> bool:
-            if row.state is not State.UNDECIDED or sought is None:
+            if row.state is not State.UNDECIDED or not sought:
                 return row.state is not State.REJECTED
-            return sought in ((layer, ""), (layer, getattr(row, "label", "")))
+            return (layer, "") in sought or (layer, getattr(row, "label", "")) in sought
 
         self.relations = [row for row in document.relations if is_shown(Layer.RELATIONS, row)]
         self.links = [row for row in document.links if is_shown(Layer.COREFERENCE, row)]

@@ -247,7 +247,7 @@ class Header:
         training: The epoch of a training and how many there will be, ``None`` when none runs.
         learning: Whether an adapter learns and what it learned last, in words; empty for nothing.
         missing: How many abstracts were done before a type came, in words; empty for none.
-        sought: The type that alone is looked for, empty for all.
+        sought: The types that alone are looked for, empty for all.
     """
 
     project: str

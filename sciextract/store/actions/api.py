@@ -168,13 +168,13 @@ class Actions:
 
     def mark_done(
         self, number: int, layers: Collection[Layer] = ALL_LAYERS, undecided: Undecided = "refuse",
-        seconds: Seconds = None, label: str = "",
+        seconds: Seconds = None, labels: Sequence[str] = (),
     ) -> Outcome:  # fmt: skip
-        """Nothing is left to do in these layers, or in a type of theirs; says what becomes of undecided items."""
+        """Nothing is left to do in these layers, or in some types of theirs; says what becomes of undecided items."""
         # Sorted: layers come as a set too, and the log of one action should always read the same.
         params: dict[str, Any] = {"layers": sorted(layers), "undecided": undecided}
-        kind, params = (COVER, params | {"type": label}) if label else ("done", params)
-        work = partial(Edit.mark_done, layers=layers, undecided=undecided, label=label)
+        kind, params = (COVER, params | {"types": list(labels)}) if labels else ("done", params)
+        work = partial(Edit.mark_done, layers=layers, undecided=undecided, labels=labels)
         return self._do(number, kind, params, work, seconds)
 
     def set_completeness(

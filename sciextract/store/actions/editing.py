@@ -360,23 +360,26 @@ class Edit:
         self._dissolve_if_alone(cluster_id)
 
     def mark_done(
-        self, layers: Collection[Layer], undecided: Undecided = "refuse", label: str = ""
+        self,
+        layers: Collection[Layer],
+        undecided: Undecided = "refuse",
+        labels: Collection[str] = (),
     ) -> None:
         """Nothing is left to do in these layers; undecided items are refused, accepted or rejected.
 
-        With a label only its items are concerned: the layer, which is done, covers that type as well from now on.
+        With labels only their items are concerned: the layer, which is done, covers these types as well from now on.
         """
-        waiting = self.doc.count_undecided(*layers, label=label) if layers else 0
+        waiting = self.doc.count_undecided(*layers, labels=labels) if layers else 0
         if waiting and undecided == "refuse":
             raise ActionRefusedError(
                 f"{waiting} items are still undecided",
                 "decide them, or accept or reject all of them",
             )
-        self._decide_undecided(layers, accept=undecided == "accept", label=label)
-        if label:
+        self._decide_undecided(layers, accept=undecided == "accept", labels=labels)
+        if labels:
             covered = self.doc.progress.covered if self.doc.progress else ()
-            names = {*covered, *(covered_name(layer, label) for layer in layers)}
-            self.set_progress(covered=tuple(sorted(names)))
+            new = [covered_name(layer, label) for layer in layers for label in labels]
+            self.set_progress(covered=tuple(sorted({*covered, *new})))
         else:
             self.set_completeness(layers, Completeness.DONE)
 
@@ -432,14 +435,14 @@ class Edit:
         *,
         accept: bool,
         least: float | None = None,
-        label: str = "",
+        labels: Collection[str] = (),
     ) -> None:
-        """Accept or reject what is undecided, perhaps only what has at least a score, or a label."""
+        """Accept or reject what is undecided, perhaps only what has at least a score, or one of some labels."""
 
         def waits(row: Item | None) -> bool:
             if row is None or row.state is not State.UNDECIDED:
                 return False
-            if label and getattr(row, "label", "") != label:
+            if labels and getattr(row, "label", "") not in labels:
                 return False
             return least is None or (row.score is not None and row.score >= least)
 

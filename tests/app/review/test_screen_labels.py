@@ -14,7 +14,7 @@ from sciextract.store.project_settings import with_labels
 from sciextract.workflows.import_files import import_files
 from sciextract_app.review.view import screen as review_screen
 from sciextract_app.review.view.labels import LabelsDialog
-from sciextract_app.widgets.dialogs import LineDialog
+from sciextract_app.widgets.dialogs import ChoiceDialog, LineDialog, QuestionDialog
 from tests.app.screens_support import desk_of, made_project, opened, shown, until, until_shown
 from tests.cli.fakes import RuleExtractor
 
@@ -42,6 +42,53 @@ async def test_a_rename_goes_through_the_project_and_u_takes_it_back(tmp_path: P
         await until_shown(pilot, "rename Method to [b]New[/b] taken back")
         assert labels_of(project) == before
         assert f"2 {first}" in shown(pilot)
+
+
+async def test_merge_and_remove_go_through_the_project_and_u_takes_each_back(
+    tmp_path: Path,
+) -> None:
+    async with opened(made_project(tmp_path)) as (app, pilot):
+        project = desk_of(app).project
+        before, types = labels_of(project), project.schema.entity_labels
+        await pilot.press("g", "m")  # the type of the focused mention
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("enter")
+        await until_shown(pilot, "Method is part of Task now")
+        assert labels_of(project) == [each.replace("Method", "Task") for each in before]
+        await pilot.press("u")
+        await until_shown(pilot, "merge Method into Task taken back")
+        assert (labels_of(project), project.schema.entity_labels) == (before, types)
+        await pilot.press("g", "x")
+        await until(pilot, lambda: isinstance(app.screen, QuestionDialog))
+        await pilot.press("enter")
+        await until_shown(pilot, "Method is removed")
+        assert "Method" not in (*labels_of(project), *project.schema.entity_labels)
+        await pilot.press("u")
+        await until_shown(pilot, "remove Method taken back")
+        assert (labels_of(project), project.schema.entity_labels) == (before, types)
+
+
+async def test_split_opens_a_queue_in_which_the_new_types_are_finished(tmp_path: Path) -> None:
+    path = made_project(tmp_path)
+    with open_project(path) as project:
+        project.actions.accept_above(0.0)
+        for number in project.numbers():
+            project.actions.mark_done(number, undecided="accept")
+    async with opened(path) as (app, pilot):
+        desk, project = desk_of(app).desk, desk_of(app).project
+        await pilot.press("g", "s", *"Net, Tree", "enter")
+        await until_shown(pilot, "looking for Net, Tree alone")
+        assert desk.queues.active == "split Method"
+        assert project.schema.entity_labels[-2:] == ("Net", "Tree")
+        number, place = desk.number, len(project.schema.entity_labels)
+        await pilot.press(str(place))
+        await until(pilot, lambda: "Tree" in labels_of(project))
+        await pilot.press("D")
+        await until_shown(pilot, "Done: Net, Tree")
+        progress = project.document_state(number).progress
+        assert progress is not None
+        assert {"entities:Net", "entities:Tree"} <= {*progress.covered}
+        assert desk.number != number
 
 
 @pytest.mark.parametrize("name", ["", "Task", "*", "x" * 61])

@@ -380,7 +380,7 @@ class Desk:
         if known != self._placed:
             self._placed = known
             self._position = self.state.documents.place_of(self.number) if self.number else None
-        sought = self.state.documents.sought
+        sought = [label or layer for layer, label in self.state.documents.sought]
         return Header(
             project=self.state.project.path.name,
             done=self.totals.done,
@@ -388,7 +388,7 @@ class Desk:
             acceptance=self.totals.acceptance,
             model=self._model,
             queue=self.state.documents.progress,
-            sought=(sought[1] or sought[0]) if sought else "",
+            sought=", ".join(sought),
             place=self._position,
             speed=self.state.speed,
             missing=self.totals.missing,

@@ -24,10 +24,11 @@ _LAYER_OF: Mapping[type[ItemRef], Layer] = {
 def done(state: ReviewState, action: Action) -> Feedback:
     """The abstract is done; where something is undecided, or nothing was ever decided, it says so the first time."""
     view, project = state.open_view, state.project
-    layers, label = coverage.find_layers(project.connection, project.schema), ""
+    layers = coverage.find_layers(project.connection, project.schema)
+    labels = [label for _, label in view.sought if label]
     if view.sought:
-        layers, label = (view.sought[0],), view.sought[1]
-    waiting = view.document.count_undecided(*layers, label=label)
+        layers = (view.sought[0][0],)
+    waiting = view.document.count_undecided(*layers, labels=labels)
     again = key_of(action.id)
     is_untouched = len(_layers(view.progress, Completeness.UNTOUCHED)) == len(Layer)
     # Only a person who was told can mean that.
@@ -41,9 +42,9 @@ def done(state: ReviewState, action: Action) -> Feedback:
         )
         return Feedback(f"{told}, {again} again rejects all and marks as done")
     number, seconds = state.number, state.seconds()
-    project.actions.mark_done(number, layers, undecided="reject", seconds=seconds, label=label)
+    project.actions.mark_done(number, layers, undecided="reject", seconds=seconds, labels=labels)
     left = [layer for layer in Layer if layer in view.schema.layers and layer not in layers]
-    said = [f"Done: {label or ', '.join(layers)}" if left or label else "Done"]
+    said = [f"Done: {', '.join(labels or layers)}" if left or labels else "Done"]
     said[0] += f", {counted(waiting, 'item')} rejected" if waiting else ""
     if left and not (view.sought or view.schema.finish) and state.is_news(tuple(left)):
         verb = "has" if left == [Layer.COREFERENCE] else "have"

@@ -33,7 +33,7 @@ class DocumentOrder:
         kind: What the list is, ``queue``, ``check`` or ``search``; empty for all abstracts.
         name: The queue's name, or what was searched for.
         stopped: The abstract of the list that was open last, 0 for none.
-        sought: Of a queue whose abstracts lack a type: that type.
+        sought: Of a queue whose abstracts lack types: those.
 
     Attributes:
         numbers: The same.
@@ -50,7 +50,7 @@ class DocumentOrder:
         kind: str = "",
         name: str = "",
         stopped: int = 0,
-        sought: Type | None = None,
+        sought: tuple[Type, ...] = (),
     ) -> None:
         self._connection = connection
         self.numbers = numbers

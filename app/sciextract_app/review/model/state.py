@@ -159,7 +159,7 @@ class ReviewState:
             return False
         project, schema = self.project, self.project.schema
         # In an abstract that is not finished everything is to be done.
-        sought = self.documents.sought if document.progress.is_finished(schema) else None
+        sought = self.documents.sought if document.progress.is_finished(schema) else ()
         self.view = DocumentView(document, schema, project.sources, sought)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order

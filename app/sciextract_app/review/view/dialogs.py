@@ -312,7 +312,7 @@ class ReviewDialogs:
         what, name = wish
         queues = self._screen.desk.queues
         if what == "start":
-            self._follow_queue(queues.start(name))
+            self.start_queue(name)
             return
         before = queues.active
         feedback = queues.leave() if what == "leave" else queues.forget(name)
@@ -320,6 +320,10 @@ class ReviewDialogs:
             self._screen.search_text = ""
             self._screen.listing.show_all()
         self._follow_queue(feedback)
+
+    def start_queue(self, name: str) -> None:
+        """Work on a saved queue."""
+        self._follow_queue(self._screen.desk.queues.start(name))
 
     def _follow_queue(self, feedback: Feedback) -> None:
         self.list_queue()

@@ -1,4 +1,4 @@
-"""The types of the schema at the desk: to read, add, rename, move, colour and describe them."""
+"""The types of the schema at the desk: to read, add, rename, merge, split, remove, move, colour and describe them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from textual.binding import Binding, BindingType
 from textual.widgets import OptionList
 
 from sciextract.errors import SciextractError
-from sciextract.store import Outcome, Project, label_changes, open_project
+from sciextract.store import Outcome, Project, label_changes, open_project, type_changes
 from sciextract.store.label_changes import Kind
 from sciextract.store.project_settings import COLOURS
+from sciextract.store.queries import queue_lengths
 from sciextract.text.english import counted
 from sciextract_app.shared.actions import undo_hint
 from sciextract_app.shared.jobs import Job, error_line
 from sciextract_app.shared.view_models import Feedback, problem
-from sciextract_app.widgets.dialogs import LineDialog, ask
+from sciextract_app.widgets.dialogs import ChoiceDialog, LineDialog, QuestionDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog
 
 if TYPE_CHECKING:
@@ -26,14 +27,14 @@ if TYPE_CHECKING:
 
 _NEW: dict[str, Kind] = {"n": "entity", "N": "relation"}
 _STEPS = {"J": 1, "K": -1}
-_KEYS = "n N new  r rename  J K move  c colour  d describe"
+_KEYS = "n N new  r rename  m merge  s split  x remove  J K move  c colour  d describe"
 
 
 class LabelsDialog(GuidelineDialog[tuple[str, int]]):
     """Gives the key of what shall be done, and the place of the type."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key, f"wish('{key}')", show=False) for key in "nNrJKcd"
+        Binding(key, f"wish('{key}')", show=False) for key in "nNrmsxJKcd"
     ]
 
     def action_wish(self, key: str) -> None:
@@ -103,8 +104,33 @@ class LabelEditor:
                     "It is renamed in all abstracts, in one step of undo. Decisions stay, and models that know "
                     "the old name predict the new one."
                 )
-                rename = partial(self._rename, kind, each.label)
+
+                def rename(new: str) -> None:
+                    change = partial(label_changes.rename_type, kind=kind, old=each.label, new=new)
+                    self._work(f"{each.label} is {new} now", change)
+
                 self._ask_name(f"Rename {each.label}", each.label, explained, kind, rename)
+            case "m":
+                self._ask_merge(kind, each.label)
+            case "s":
+                explained = (
+                    "The new types, with commas between. They stand behind the others, and a queue opens of "
+                    f"the abstracts with items of {each.label}, to give them one. It stays until you remove it."
+                )
+                split = partial(self._split, kind, each.label)
+                ask(self._screen.app, LineDialog(f"Split {each.label}", "", explained), split)
+            case "x":
+                explained = (
+                    "Its items go from all abstracts, with the relations and places in clusters of mentions, "
+                    "in one step of undo; the log keeps them."
+                )
+                question = QuestionDialog(f"Remove {each.label}?", explained, "removes it")
+                remove = partial(type_changes.remove_type, kind=kind, label=each.label)
+                ask(
+                    self._screen.app,
+                    question,
+                    lambda _: self._work(f"{each.label} is removed", remove),
+                )
             case "c":
                 offered = [(colour, Text(f"■ {colour}", colour)) for colour in COLOURS]
                 dialog = LineDialog("Colour", each.colour, "#rrggbb", offered=offered)
@@ -130,22 +156,48 @@ class LabelEditor:
         if not feedback.problem:
             (then or partial(self.open, at))()
 
-    def _rename(self, kind: Kind, old: str, new: str) -> None:
-        """In the background: a large project has a hundred thousand mentions of a type."""
+    def _ask_merge(self, kind: Kind, old: str) -> None:
+        labels = [each.label for each in label_changes.types_of(self._screen.project.schema, kind)]
+        others = [(label, label) for label in labels if label != old]
+
+        def merge(new: str) -> None:
+            change = partial(type_changes.merge_types, kind=kind, old=old, new=new)
+            self._work(f"{old} is part of {new} now", change)
+
+        hint = "all its items get this type, in one step of undo; Esc back"
+        ask(self._screen.app, ChoiceDialog(f"Merge {old} into", hint, others), merge)
+
+    def _split(self, kind: Kind, old: str, typed: str) -> None:
+        parts = [part.strip() for part in typed.split(",")]
+
+        def split(project: Project) -> Outcome:
+            return type_changes.split_type(project, kind, old, parts)[0]
+
+        def follow() -> None:
+            if f"split {old}" in queue_lengths(self._screen.project):
+                self._screen.dialogs.start_queue(f"split {old}")
+
+        self._work(f"{old} can be {' or '.join(parts)}", split, follow)
+
+    def _work(
+        self, done: str, change: Callable[[Project], Outcome], then: Callable[[], object] = list
+    ) -> None:
+        """Change types with their items in the background: a large project has a hundred thousand mentions of a type."""
         screen, path = self._screen, self._screen.project.path
         author = screen.project.author.removeprefix("person:")
 
         def work(job: Job) -> None:
             with open_project(path, author) as project:
-                job.call(ended, label_changes.rename_type(project, kind, old, new))
+                job.call(ended, change(project))
 
         def ended(outcome: Outcome) -> None:
             screen.poll_changes()
             where = f"{counted(outcome.items, 'item')} of {counted(outcome.documents, 'abstract')}"
-            screen.show_notice(Feedback(f"{old} is {new} now, in {where}; {undo_hint()}"))
+            screen.show_notice(Feedback(f"{done}, in {where}; {undo_hint()}"))
+            then()
 
         def failed(error: SciextractError) -> None:
-            screen.show_notice(problem(f"not renamed: {error_line(error)}"))
+            screen.show_notice(problem(f"types not changed: {error_line(error)}"))
 
-        screen.show_notice(Feedback(f"renaming {old}"), passing=True)
+        screen.show_notice(Feedback("changing types"), passing=True)
         screen.run_job("the change of labels", work, failed)
