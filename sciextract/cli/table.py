@@ -46,6 +46,9 @@ class TableOptions:
     rows: str | None = option(
         "ROWS", "A row a: paper (default), mention[:TYPE] or relation[:TYPE]."
     )
+    values: list[str] | None = option(
+        "TYPE", "A type of quantities: number and unit in two columns; repeatable."
+    )
     with_sentences: bool = flag("Each cell with its sentence.", "--with-sentences")
     undecided: bool = flag("Undecided items, too.", "--undecided")
     promise: list[str] | None = option(
@@ -80,6 +83,8 @@ def table(options: TableOptions) -> None:
 
         sciextract table --rows mention:Mortar --excel --output mortars.csv
 
+        sciextract table --values Strength --output mortars.xlsx
+
         sciextract table --undecided --output mortars.html predictions.jsonl
     """
     from sciextract.store.maintenance.backup import folder_of
@@ -89,7 +94,7 @@ def table(options: TableOptions) -> None:
 
     wanted = Wanted(options.undecided, parse_promise(options.promise or []), options.confidence)
     how = options.rows, options.with_sentences, options.excel, options.force
-    job = TableJob(options.output, options.to, *how, wanted)
+    job = TableJob(options.output, options.to, *how, wanted, options.values or ())
     drawn = not options.quiet and is_terminal(sys.stderr)
     with Screen(drawn, "") as screen:
         if options.inputs:

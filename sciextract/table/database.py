@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from sciextract.errors import MissingExtraError
 from sciextract.table.papers import PaperFacts
 from sciextract.text.characters import without_surrogates
+from sciextract.text.quantities import Quantity, quantity_of, symbol_of
 
 _SAID = {"sentence": str, "standing": str, "score": float}
+_QUANTITY = {"number": float, "upper": float, "tolerance": float, "comparator": str, "unit": str}
 _WORDS = {"key": str, "title": str, "doi": str, "venue": str, "authors": str, "text": str}
 _TABLES: dict[str, dict[str, type]] = {
     "papers": {"year": int, **_WORDS},
     "clusters": {"paper": int, "name": str},
-    "mentions": {"paper": int, "type": str, "cluster": int, "words": str, "name": str, "char_start": int, "char_end": int, **_SAID},
+    "mentions": {"paper": int, "type": str, "cluster": int, "words": str, "name": str, **_QUANTITY, "char_start": int, "char_end": int, **_SAID},
     "relations": {"paper": int, "type": str, "head": int, "tail": int, **_SAID},
     "decisions": {"paper": int, "kind": str, "item": str, "mention": int, "relation": int, "author": str, "at": str},
 }  # fmt: skip
 _POINTS_TO = {"head": "mentions", "tail": "mentions"} | {f"{name[:-1]}": name for name in _TABLES}
 
 
-def write_database(papers: Sequence[PaperFacts], target: Path) -> None:
+def write_database(
+    papers: Sequence[PaperFacts], target: Path, values: Collection[str] = ()
+) -> None:
     """Write all tables, with foreign keys and full-text search.
 
     Raises:
@@ -34,7 +38,7 @@ def write_database(papers: Sequence[PaperFacts], target: Path) -> None:
         raise MissingExtraError("a database", "table") from error
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
     for paper in papers:
-        _add_paper(found, paper)
+        _add_paper(found, paper, values)
     database: Any = Database(target)
     for table, columns in _TABLES.items():
         keys = [(name, _POINTS_TO[name], "id") for name in columns if name in _POINTS_TO]
@@ -47,7 +51,9 @@ def write_database(papers: Sequence[PaperFacts], target: Path) -> None:
     database.close()
 
 
-def _add_paper(found: dict[str, list[dict[str, Any]]], paper: PaperFacts) -> None:
+def _add_paper(
+    found: dict[str, list[dict[str, Any]]], paper: PaperFacts, values: Collection[str]
+) -> None:
     def add(table: str, *values: Any) -> int:
         number = len(found[table]) + 1
         plain = [without_surrogates(cell)[0] if isinstance(cell, str) else cell for cell in values]
@@ -62,7 +68,8 @@ def _add_paper(found: dict[str, list[dict[str, Any]]], paper: PaperFacts) -> Non
         cluster = add("clusters", number, thing[0].name) if len(thing) > 1 else None
         for mention in thing:
             entity, span = mention.entity, mention.entity.span
-            words = entity.label, cluster, mention.words, mention.name
+            measured = quantity_of(mention.words) if entity.label in values else None
+            words = entity.label, cluster, mention.words, mention.name, *_numbers_of(measured)
             said = mention.sentence, str(mention.standing), entity.score
             numbers[entity.id] = add(
                 "mentions", number, *words, span.char_start, span.char_end, *said
@@ -76,3 +83,11 @@ def _add_paper(found: dict[str, list[dict[str, Any]]], paper: PaperFacts) -> Non
         for kind, item, *linked in decided.items:
             places = numbers.get(linked[0] if linked else item), related.get(item)
             add("decisions", number, kind, item, *places, decided.author, str(decided.at))
+
+
+def _numbers_of(found: Quantity | None) -> tuple[float | str | None, ...]:
+    if found is None:
+        return (None,) * len(_QUANTITY)
+    upper = found.numbers[1] if found.is_range else None
+    rest = found.tolerance, found.comparator, symbol_of(found.unit)
+    return found.numbers[0], upper, *rest

@@ -69,6 +69,7 @@ class TableJob:
         excel: Whether CSV begins with a byte order mark.
         force: Whether to replace what is at the output.
         wanted: Which items.
+        values: Types of quantities, which have columns for number and unit.
     """
 
     output: str | None
@@ -78,6 +79,7 @@ class TableJob:
     excel: bool
     force: bool
     wanted: Wanted
+    values: Sequence[str] = ()
 
     def check(self, kept: Sequence[Path]) -> None:
         """Refuse an output that cannot be written, before anything is read; nor is anything of ``kept`` replaced.
@@ -107,7 +109,8 @@ class TableJob:
         form, papers = self._form(), list(found)
         if not papers:
             raise UsageError("there are no abstracts to show", "sciextract import brings some")
-        views = views_of(papers, types, self.rows or (None if form == "xlsx" else "paper"))
+        rows = self.rows or (None if form == "xlsx" else "paper")
+        views = views_of(papers, types, rows, self.values)
         counts = Counter(cell.standing for cells in views[0].cells() for cell in cells)
         left_out = sum(paper.left_out for paper in papers)
         cells = {str(standing): counts[standing] for standing in Standing}
@@ -119,7 +122,7 @@ class TableJob:
             return made
         with whole_output(Path(str(self.output))) as partial:
             if form == "sqlite":
-                write_database(papers, partial)
+                write_database(papers, partial, self.values)
             elif form == "xlsx":
                 made.cut = write_workbook(views, partial, *how)
             else:

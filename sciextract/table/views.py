@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import GENERIC
 from sciextract.table.papers import Link, Mention, PaperFacts, Standing
+from sciextract.text.quantities import quantity_of, symbol_of
 
 Types = tuple[Sequence[str], Sequence[str]]
 """Types of entities, and of relations."""
+_Called = Callable[[Mention], Mention]
 BETWEEN = "; "
 UNKNOWN = "?"
 """What stands in a cell where nobody has looked."""
 _RANK = [*Standing].index
+_PLAIN_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]+)?(?:e[-+][0-9]{2})?")
 
 
 class Cell(NamedTuple):
@@ -25,6 +29,11 @@ class Cell(NamedTuple):
     text: str
     sentences: tuple[str, ...] = ()
     standing: Standing | None = None
+
+    @property
+    def number(self) -> float | None:
+        """The number that it is, if it is nothing else; a key or a title is none."""
+        return float(self.text) if self.standing and _PLAIN_NUMBER.fullmatch(self.text) else None
 
 
 class Row(NamedTuple):
@@ -64,13 +73,16 @@ class View(NamedTuple):
             yield [text for pair, width in zip(pairs, widths, strict=True) for text in pair[:width]]
 
 
-def views_of(papers: Sequence[PaperFacts], first: Types, rows: str | None) -> list[View]:
+def views_of(
+    papers: Sequence[PaperFacts], first: Types, rows: str | None, values: Collection[str] = ()
+) -> list[View]:
     """The views that ``--rows`` asks for; all three where it says nothing, papers first.
 
     Args:
         papers: The abstracts.
         first: Types that come first, whether they occur or not.
         rows: ``paper``, ``mention``, ``relation``, the last two perhaps with ``:TYPE``.
+        values: Types of quantities, which have columns for number and unit.
 
     Raises:
         UsageError: There are no such rows, or no such type.
@@ -80,9 +92,13 @@ def views_of(papers: Sequence[PaperFacts], first: Types, rows: str | None) -> li
     related = (link.relation.label for paper in papers for link in paper.links)
     types = _ordered(first[0], mentioned)
     relations = _ordered(first[1], related)
+    for value in values:
+        if value not in types:
+            listed = ", ".join(types) or "none"
+            raise UsageError(f"--values: there is no type {value!r}", f"types: {listed}")
     makers: dict[str, Callable[[], View]] = {
-        "paper": lambda: _view_of_papers(papers, types),
-        "mention": lambda: _view_of_mentions(papers, label, relations),
+        "paper": lambda: _view_of_papers(papers, types, values),
+        "mention": lambda: _view_of_mentions(papers, label, relations, values),
         "relation": lambda: _view_of_relations(papers, label),
     }
     if rows is None:
@@ -116,21 +132,50 @@ _PAPER = (
 )
 
 
-def _view_of_papers(papers: Sequence[PaperFacts], types: Sequence[str]) -> View:
-    def named(label: str) -> Column:
+def _called_so(mention: Mention) -> Mention:
+    return mention
+
+
+def _number_of(mention: Mention) -> Mention:
+    """The mention called by its number, or by all its words where they have none."""
+    found = quantity_of(mention.words)
+    return mention._replace(name=str(found) if found else mention.words, key=mention.words)
+
+
+def _unit_of(mention: Mention) -> Mention:
+    found = quantity_of(mention.words)
+    return mention._replace(name=symbol_of(found.unit) if found else "", key=mention.words)
+
+
+_MEASURED = (("number", _number_of), ("unit", _unit_of))
+
+
+def _named(mentions: Iterable[Mention], looked: bool, called: _Called = _called_so) -> Cell:
+    return _joined([(called(m), m.sentence, m.standing) for m in mentions], looked)
+
+
+def _view_of_papers(
+    papers: Sequence[PaperFacts], types: Sequence[str], values: Collection[str]
+) -> View:
+    def named(label: str, title: str, called: _Called) -> Column:
         def cell(row: Row) -> Cell:
             found = (m for thing in row.paper.things for m in thing if m.entity.label == label)
-            said = [(mention, mention.sentence, mention.standing) for mention in found]
-            return _joined(said, row.paper.has_looked_for(Layer.ENTITIES, label))
+            return _named(found, row.paper.has_looked_for(Layer.ENTITIES, label), called)
 
-        return Column(label, cell)
+        return Column(title, cell)
 
-    # What names nothing of its own, "this method", says nothing in a cell.
-    columns = [named(label) for label in types if label not in GENERIC]
-    return View("papers", (*_PAPER, *columns), [Row(paper) for paper in papers])
+    columns = list(_PAPER)
+    for label in types:
+        if label in values:
+            columns += [named(label, f"{label}: {part}", called) for part, called in _MEASURED]
+        elif label not in GENERIC:  # "this method" names nothing of its own
+            columns.append(named(label, label, _called_so))
+    return View("papers", tuple(columns), [Row(paper) for paper in papers])
 
 
-def _view_of_mentions(papers: Sequence[PaperFacts], label: str, relations: Sequence[str]) -> View:
+def _view_of_mentions(
+    papers: Sequence[PaperFacts], label: str, relations: Sequence[str], values: Collection[str]
+) -> View:
     rows = [
         Row(paper, own)
         for paper in papers
@@ -157,12 +202,17 @@ def _view_of_mentions(papers: Sequence[PaperFacts], label: str, relations: Seque
 
         return Column((f"{relation} →", f"← {relation}")[side], cell)
 
-    def name(row: Row) -> Cell:
-        return _joined(((m, m.sentence, m.standing) for m in row.thing), looked=True)
+    def measured(title: str, called: _Called) -> Column:
+        def cell(row: Row) -> Cell:
+            return _named((m for m in row.thing if m.entity.label in values), True, called)
+
+        return Column(title, cell, is_said=False)
 
     kind = Column("type", lambda row: Cell(row.thing[0].entity.label), is_said=False)
     columns = [related(label, side) for label in relations for side in (0, 1) if (label, side) in sides]  # fmt: skip
-    return View("mentions", (*_PAPER, kind, Column("mention", name), *columns), rows)
+    shown = [kind, Column("mention", lambda row: _named(row.thing, True))]
+    shown += [measured(*part) for part in _MEASURED if values]
+    return View("mentions", (*_PAPER, *shown, *columns), rows)
 
 
 def _view_of_relations(papers: Sequence[PaperFacts], label: str) -> View:

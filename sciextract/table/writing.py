@@ -90,11 +90,10 @@ def write_workbook(
         return text[: LONGEST - len(mark)] + mark
 
     def cell_of(sheet: Any, found: Cell, commented: bool = False) -> Any:
-        text = found.text
-        is_number = text.isascii() and text.isdecimal() and len(text) < 10
-        cell = WriteOnlyCell(sheet, int(text) if is_number else fitting(text))
+        number = found.number
+        cell = WriteOnlyCell(sheet, fitting(found.text) if number is None else number)
         # Else what begins with "=" is a formula, and "#N/A" an error.
-        cell.data_type = "n" if is_number else "s"
+        cell.data_type = "s" if number is None else "n"
         if commented and found.sentences:
             said = fitting("\n\n".join(found.sentences))
             cell.comment = Comment(said, "sciextract", height=120, width=420)

@@ -177,3 +177,29 @@ def test_projects_without_abstracts_or_types(command: Command, work: Path, schem
     command("import", write_lines(work / "plain.jsonl", PLAIN))
     for name in ("t.csv", "t.md", "t.html", "t.xlsx", "t.db"):
         assert command("table", "--output", name).code == ExitCode.DONE
+
+
+def test_quantities_stand_as_number_and_unit(command: Command, work: Path) -> None:
+    quantities = {
+        **GOLD,
+        "sentences": [
+            ["Mortars", "bore", "5", "to", "10", "MPa", "at", "room", "temperature", "."]
+        ],
+        "ner": [[[0, 0, "Mortar"], [2, 5, "Value"], [7, 8, "Value"]]],
+        "relations": [[[0, 0, 2, 5, "HAS"]]],
+        "clusters": [],
+    }
+    single = {**quantities, "doc_key": "one", "sentences": [["Slag", "bore", "3.5", "per", "cent"]]}
+    single |= {"ner": [[[2, 4, "Value"]]], "relations": [[]]}
+    path = write_lines(work / "q.jsonl", quantities, single)
+    first, second = rows_of(command("table", path, "--values", "Value").out)
+    assert (first["Value: number"], first["Value: unit"]) == ("5–10; room temperature", "MPa; ")
+    assert (second["Value: number"], second["Value: unit"]) == ("3.5", "%")
+    assert command("table", path, "--values", "Mass").code == ExitCode.USAGE
+    command("table", path, "--values", "Value", "--output", "t.xlsx")
+    rows = load_workbook("t.xlsx")["papers"].values
+    cells = dict(zip(next(rows), [*rows][1], strict=True))
+    assert cells["Value: number"] == 3.5
+    command("table", path, "--values", "Value", "--output", "t.db")
+    query = "SELECT number, upper, unit FROM mentions WHERE words LIKE '5%'"
+    assert [*Database("t.db").query(query)] == [{"number": 5.0, "upper": 10.0, "unit": "MPa"}]
