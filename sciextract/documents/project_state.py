@@ -10,7 +10,7 @@ from typing import Any
 from sciextract.documents.annotations import Annotations, Completeness, Layer
 
 ItemKey = tuple[str, ...]
-"""``("entity", id)``, ``("relation", id)`` or ``("link", cluster, mention)``."""
+"""``("entity", id)``, ``("relation", id)``, ``("attribute", id)`` or ``("link", cluster, mention)``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,5 +68,5 @@ def rename_covered(
     """What was looked for, with new names of types by old ones."""
     for name in covered:
         layer, _, label = name.partition(":")
-        names = entities if layer == Layer.ENTITIES else relations
+        names = {Layer.ENTITIES.value: entities, Layer.RELATIONS.value: relations}.get(layer, {})
         yield f"{layer}:{names[label]}" if label in names else name

@@ -7,18 +7,34 @@ Other packages import what most of them need from here: :func:`create_project` a
 
 from __future__ import annotations
 
-from sciextract.store.actions.editing import EntityRef, ItemRef, LinkRef, RelationRef
+from sciextract.store.actions.editing import (
+    AttributeRef,
+    EntityRef,
+    ItemRef,
+    LinkRef,
+    RelationRef,
+)
 from sciextract.store.document_state import DocumentState, Outcome
 from sciextract.store.opening import create_project, open_project
 from sciextract.store.project import Project
-from sciextract.store.rows import Completeness, EntityRow, LinkRow, RelationRow
+from sciextract.store.rows import (
+    AttributeRow,
+    Completeness,
+    EntityRow,
+    ItemRow,
+    LinkRow,
+    RelationRow,
+)
 
 __all__ = [
+    "AttributeRef",
+    "AttributeRow",
     "Completeness",
     "DocumentState",
     "EntityRef",
     "EntityRow",
     "ItemRef",
+    "ItemRow",
     "LinkRef",
     "LinkRow",
     "Outcome",

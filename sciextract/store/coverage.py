@@ -10,7 +10,17 @@ from dataclasses import replace
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.store.rows import Completeness, ProgressRow, covered_name, finished_sql, types_in
+from sciextract.store.rows import (
+    Completeness,
+    ProgressRow,
+    attribute_layer,
+    attribute_name,
+    covered_name,
+    finished_sql,
+    is_attribute,
+    names_in,
+    types_in,
+)
 from sciextract.store.sqlite import first_value
 
 Type = tuple[Layer, str]
@@ -30,8 +40,15 @@ def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> Anno
         and {relation.head, relation.tail} <= kept
     ]
     clusters = said.clusters if keep(Layer.COREFERENCE) else ()
+    targets = {"", *kept, *(relation.id for relation in relations)}
+    attributes = tuple(
+        attribute
+        for attribute in said.attributes
+        if keep(attribute_name(attribute.label)) and attribute.target in targets
+    )
     left = Annotations(
-        tuple(entities), tuple(relations), tuple(cluster.only(kept) for cluster in clusters)
+        *(tuple(entities), tuple(relations), tuple(cluster.only(kept) for cluster in clusters)),
+        attributes=attributes,
     )
     return replace(document, annotations=left)
 
@@ -67,7 +84,7 @@ def find_layers(connection: sqlite3.Connection, schema: LabelSchema) -> tuple[La
 def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Type, list[int]]:
     """By type the numbers of the abstracts that are done without it, ascending; types that none lacks are left out.
 
-    A layer that came into use later is a type without a label.
+    A layer that came into use later is a type without a label; attributes have the names of :func:`attribute_name`.
     """
     found: dict[Type, list[int]] = {}
     for layer in find_layers(connection, schema)[1:]:
@@ -78,10 +95,7 @@ def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Ty
         if numbers := [number for (number,) in rows]:
             found[layer, ""] = numbers
     whole = [
-        json.dumps(
-            sorted(covered_name(*type_) for type_ in types_in(schema, layers)),
-            separators=(",", ":"),
-        )
+        json.dumps(sorted(names_in(schema, layers)), separators=(",", ":"))
         for layers in ({Layer.ENTITIES}, {Layer.RELATIONS}, frozenset(Layer))
     ]
     # Nearly all projects have one answer, that nothing is missing: it costs one pass over the table.
@@ -92,8 +106,10 @@ def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Ty
     kinds = connection.execute(
         "SELECT DISTINCT entities, relations, covered FROM progress WHERE entities = 'done' OR relations = 'done'"
     ).fetchall()
-    for layer, label in types_in(schema, frozenset(Layer)):
-        name = json.dumps(covered_name(layer, label))
+    types = [*types_in(schema, frozenset(Layer))]
+    types += ((attribute_layer(kind), attribute_name(kind.label)) for kind in schema.attributes)
+    for layer, label in types:
+        name = json.dumps(label if is_attribute(label) else covered_name(layer, label))
         column = ("entities", "relations").index(layer.value)
         if any(kind[column] == "done" and name not in kind[2] for kind in kinds):
             rows = connection.execute(

@@ -14,6 +14,7 @@ from typing import Self, TypeVar, cast
 
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Cluster,
     Entity,
     Layer,
@@ -28,9 +29,11 @@ from sciextract.store.events import Change, change_of
 from sciextract.store.rows import (
     IN_VIEW,
     ROW_TYPES,
+    AttributeRow,
     ClusterRow,
     Completeness,
     EntityRow,
+    ItemRow,
     Key,
     LinkRow,
     ProgressRow,
@@ -40,7 +43,7 @@ from sciextract.store.rows import (
     to_values,
 )
 
-_Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
+_Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
 Tables = dict[str, dict[Key, Row]]
 """State rows by table and key."""
 _ORDER = tuple(ROW_TYPES)
@@ -125,6 +128,23 @@ class DocumentState:
         """All links, rejected ones too."""
         return list(self._of(LinkRow))
 
+    @property
+    def attributes(self) -> list[AttributeRow]:
+        """All attributes, rejected ones too."""
+        return list(self._of(AttributeRow))
+
+    def attribute(self, attribute_id: str) -> AttributeRow | None:
+        """The attribute of that id."""
+        return cast("AttributeRow | None", self._rows[AttributeRow.TABLE].get((attribute_id,)))
+
+    def attributes_of(self, target: str) -> list[AttributeRow]:
+        """All attributes of an entity or a relation, or, without an id, of the abstract."""
+        return [row for row in self._of(AttributeRow) if row.target == target]
+
+    def layer_of(self, attribute: AttributeRow) -> Layer:
+        """The layer that an attribute is decided with: that of its item; the abstract's with the entities."""
+        return Layer.RELATIONS if self.relation(attribute.target) else Layer.ENTITIES
+
     def entity(self, entity_id: str) -> EntityRow | None:
         """The entity of that id."""
         return cast("EntityRow | None", self._rows[EntityRow.TABLE].get((entity_id,)))
@@ -169,11 +189,13 @@ class DocumentState:
             for row in self.items_of(layer)
         )
 
-    def items_of(self, *layers: Layer) -> Iterator[EntityRow | RelationRow | LinkRow]:
+    def items_of(self, *layers: Layer) -> Iterator[ItemRow]:
         """All items of some layers, rejected ones too, in no order; of all layers without arguments."""
         for layer in layers or _TABLE_OF:
-            rows = self._rows[_TABLE_OF[layer]].values()
-            yield from cast("Collection[EntityRow | RelationRow | LinkRow]", rows)
+            yield from cast("Collection[ItemRow]", self._rows[_TABLE_OF[layer]].values())
+        for attribute in self._of(AttributeRow):
+            if not layers or self.layer_of(attribute) in layers:
+                yield attribute
 
     def count_undecided(self, *layers: Layer, labels: Collection[str] = ()) -> int:
         """How many items of some layers, or of some types of theirs, wait for a decision."""
@@ -187,8 +209,11 @@ class DocumentState:
         self._rows[row.TABLE][row.key] = row
 
     def drop(self, row: Row) -> None:
-        """Take a row out."""
+        """Take a row out, and what is said of it."""
         del self._rows[row.TABLE][row.key]
+        if isinstance(row, EntityRow | RelationRow):
+            for attribute in self.attributes_of(row.id):
+                self.drop(attribute)
 
     @contextmanager
     def whole(self) -> Iterator[None]:
@@ -287,7 +312,7 @@ class NothingChanged(Exception):
 
 
 Place = tuple[str, Key]
-_Item = TypeVar("_Item", EntityRow, RelationRow, LinkRow)
+_Item = TypeVar("_Item", EntityRow, RelationRow, LinkRow, AttributeRow)
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +357,13 @@ def find_broken_rules(doc: DocumentState, symmetric: frozenset[str]) -> set[Prob
             places = frozenset({(cluster.TABLE, cluster.key), (LinkRow.TABLE, cluster.key)})
             found.add(Problem("a cluster needs two mentions", places))
 
+    for attribute in doc.attributes:
+        if attribute.target and not _carries(
+            doc.entity(attribute.target) or doc.relation(attribute.target), attribute
+        ):
+            place = (attribute.TABLE, attribute.key)
+            found.add(Problem("an attribute needs its item", frozenset({place})))
+
     def content_of(relation: RelationRow) -> object:
         both = (relation.head, relation.tail)
         return relation.label, frozenset(both) if relation.label in symmetric else both
@@ -341,11 +373,16 @@ def find_broken_rules(doc: DocumentState, symmetric: frozenset[str]) -> set[Prob
         _find_twins("the same mention is there", doc.all_entities, lambda e: (e.label, e.fragments))
     )
     found.update(_find_twins("the same relation is there", doc.relations, content_of))
+    found.update(
+        _find_twins("an attribute has one value", doc.attributes, lambda a: (a.target, a.label))
+    )
     return found
 
 
-def _carries(entity: EntityRow | None, item: RelationRow | LinkRow) -> bool:
-    """Whether an entity is there, and no less certain than what stands on it."""
+def _carries(
+    entity: EntityRow | RelationRow | None, item: RelationRow | LinkRow | AttributeRow
+) -> bool:
+    """Whether an item is there, and no less certain than what stands on it."""
     if entity is None or item.state is State.REJECTED:
         return entity is not None
     # An undecided item may stand on an undecided mention, a decided one may not.
@@ -429,7 +466,17 @@ def _view(
         if len(links) >= (1 if by_import or State.REJECTED in link_states else _TWO):
             clusters.append(_to_cluster(row, links, sources))
     clusters.sort(key=lambda each: (place[each.mentions[0]], each.id))
-    annotations = Annotations(entities, tuple(relations), tuple(clusters))
+    kept = {"", *place, *(relation.id for relation in relations)}
+    attributes = tuple(
+        Attribute(
+            *(row.id, row.target, row.label, row.value, row.score, row.state),
+            source=sources[row.source_id],
+            alternatives=row.alternatives,
+        )
+        for row in sorted(doc.attributes, key=lambda row: (row.target, row.label, row.id))
+        if row.state in states and row.target in kept
+    )
+    annotations = Annotations(entities, tuple(relations), tuple(clusters), attributes=attributes)
     return AnnotatedDocument(doc.stored.document, annotations)
 
 

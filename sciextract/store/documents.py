@@ -16,6 +16,7 @@ from typing import Any
 
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Candidates,
     Cluster,
     Entity,
@@ -278,6 +279,12 @@ def encode_annotations(annotations: Annotations, covered: Iterable[str] | None =
     plain: dict[str, Any] = dict(
         zip(names, (entities, relations, clusters, candidates), strict=True)
     )
+    if annotations.attributes:
+        plain["attributes"] = [
+            [*(said.id, said.target, said.label, said.value, said.score, said.state, said.source),
+             _labels(said.alternatives)]
+            for said in annotations.attributes
+        ]  # fmt: skip
     if covered is not None:
         plain["covered"] = sorted(covered)
     return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
@@ -313,7 +320,11 @@ def decode_annotations(body: bytes) -> Annotations:
             tuple(PairCandidate(Span(*a), Span(*b), _to_labels(labels)) for a, b, labels in pairs),
             tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
         )
-    return Annotations(entities, relations, clusters, considered)
+    attributes = tuple(
+        Attribute(item, target, label, value, score, State(state), by, _to_labels(more))
+        for item, target, label, value, score, state, by, more in plain.get("attributes", ())
+    )
+    return Annotations(entities, relations, clusters, considered, attributes)
 
 
 def decode_covered(body: bytes) -> list[str] | None:

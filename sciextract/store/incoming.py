@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Cluster,
     Entity,
     Layer,
@@ -18,15 +19,17 @@ from sciextract.store.coverage import Type, uncovered_types
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import (
     IN_VIEW,
+    AttributeRow,
     ClusterRow,
     Completeness,
     EntityRow,
+    ItemRow,
     LinkRow,
     ProgressRow,
     RelationRow,
     original_of,
 )
-from sciextract.store.sqlite import to_sql
+from sciextract.store.sqlite import storable, to_sql
 
 Pair = tuple[str, str]
 _TWO = 2
@@ -38,7 +41,8 @@ Mentions = dict[str, tuple[float | None, State]]
 
 def free_id(doc: DocumentState, wanted: str) -> str:
     """The id itself, or a fresh one when the document has an item of that id, or it cannot be kept."""
-    taken = doc.entity(wanted) or doc.relation(wanted) or doc.cluster(wanted)
+    lookups = (doc.entity, doc.relation, doc.cluster, doc.attribute)
+    taken = any(look_up(wanted) for look_up in lookups)
     # Ids from files may be empty, or hold lone surrogates, which no TEXT column takes.
     usable = bool(wanted) and isinstance(to_sql(wanted), str)
     return wanted if usable and not taken else new_id()
@@ -89,7 +93,7 @@ class _SourceMerge:
     _doc: DocumentState
     _context: Context
 
-    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+    def _source_of(self, item: Entity | Relation | Cluster | Attribute) -> int:
         raise NotImplementedError
 
     def _add_entity(self, entity: Entity, state: State) -> EntityRow:
@@ -106,6 +110,16 @@ class _SourceMerge:
         said = (*ends, relation.label, relation.score, state, self._source_of(relation))
         event_id, more = self._context.event_id, relation.alternatives
         row = RelationRow(free_id(self._doc, relation.id), *said, event_id, alternatives=more)
+        self._doc.put(row)
+        self._context.items += 1
+        return row
+
+    def _add_attribute(self, attribute: Attribute, target: str, state: State) -> AttributeRow:
+        """Add an incoming attribute of an item of the project, or of the abstract, as a row."""
+        said = (target, attribute.label, storable(attribute.value), attribute.score, state)
+        made = (self._source_of(attribute), self._context.event_id)
+        more = attribute.alternatives
+        row = AttributeRow(free_id(self._doc, attribute.id), *said, *made, alternatives=more)
         self._doc.put(row)
         self._context.items += 1
         return row
@@ -148,6 +162,31 @@ class ImportMerge(_SourceMerge):
                 self._merge_relation(relation)
         for cluster in annotations.clusters:
             self._merge_cluster(cluster)
+        self._ids[""] = ""
+        for attribute in annotations.attributes:
+            if attribute.target in self._ids:
+                self._merge_attribute(attribute, self._ids[attribute.target])
+
+    def _merge_attribute(self, attribute: Attribute, target: str) -> None:
+        doc, value = self._doc, storable(attribute.value)
+        rows = [row for row in doc.attributes_of(target) if row.label == attribute.label]
+        same = [row for row in rows if row.value == value]
+        item = doc.entity(target) or doc.relation(target)
+        gone = item is not None and item.state is State.REJECTED
+        if same:
+            self._decide(same[0], attribute)
+        elif gone or any(row.in_view or original_of(row) == {"value": value} for row in rows):
+            self.against_decisions += attribute.state in IN_VIEW
+            return
+        else:
+            for row in rows:  # of two proposals the file's stays
+                if row.state is _OPEN and attribute.state is not State.REJECTED:
+                    doc.drop(row)
+            self._add_attribute(attribute, target, attribute.state)
+        if attribute.state in IN_VIEW and item is not None and item.state is _OPEN:
+            self._settle(item, State.IMPORTED, self._context.source_id)
+            if isinstance(item, RelationRow):
+                self._decide_mentions((item.head, item.tail))
 
     def _merge_entity(self, entity: Entity) -> None:
         rows = self._doc.on_fragments(entity.fragments)
@@ -183,13 +222,15 @@ class ImportMerge(_SourceMerge):
         needs_mentions = relation.state is not State.REJECTED
         if known is not None:
             self._decide(known, relation)
+            row = known
         elif relation_by_original(doc, ends, label) or (
             needs_mentions and self._any_rejected(ends)
         ):
             self.against_decisions += relation.state in IN_VIEW
             return
         else:
-            self._add_relation(relation, ends, relation.state)
+            row = self._add_relation(relation, ends, relation.state)
+        self._ids[relation.id] = row.id
         if (known is None or known.state is _OPEN) and relation.state in IN_VIEW:
             self._decide_mentions(ends)
 
@@ -290,7 +331,9 @@ class ImportMerge(_SourceMerge):
         if cluster is not None and not any(e.cluster_id == cluster.id for e in self._doc.links):
             self._doc.drop(cluster)
 
-    def _decide(self, row: EntityRow | RelationRow, incoming: Entity | Relation) -> None:
+    def _decide(
+        self, row: EntityRow | RelationRow | AttributeRow, incoming: Entity | Relation | Attribute
+    ) -> None:
         if row.state is State.REJECTED:
             self.against_decisions += incoming.state in IN_VIEW
         if row.state is not _OPEN or incoming.state is _OPEN:
@@ -308,12 +351,12 @@ class ImportMerge(_SourceMerge):
                 if link.state is _OPEN:
                     self._drop_proposal(link)
 
-    def _settle(self, row: EntityRow | RelationRow | LinkRow, state: State, source_id: int) -> None:
+    def _settle(self, row: ItemRow, state: State, source_id: int) -> None:
         event_id = self._context.event_id
         self._doc.put(replace(row, state=state, source_id=source_id, event_id=event_id))
         self._context.items += 1
 
-    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+    def _source_of(self, item: Entity | Relation | Cluster | Attribute) -> int:
         """The source that the item itself names, as our own exports do, else the import."""
         named = item.source.startswith(("model:", "person:", "import:"))
         return self._context.source_of(item.source) if named else self._context.source_id
@@ -378,7 +421,23 @@ class PredictionMerge(_SourceMerge):
         if self._is_open(Layer.COREFERENCE):
             for cluster in annotations.clusters:
                 self._merge_cluster(cluster)
+        self._ids[""] = ""
+        for attribute in annotations.attributes:
+            if attribute.target in self._ids:
+                self._merge_attribute(attribute, self._ids[attribute.target])
         self._drop_outdated()
+
+    def _merge_attribute(self, attribute: Attribute, target: str) -> None:
+        doc = self._doc
+        rows = [row for row in doc.attributes_of(target) if row.label == attribute.label]
+        decided = any(row.state is not _OPEN for row in rows)
+        layer = Layer.RELATIONS if doc.relation(target) else Layer.ENTITIES
+        if decided or layer not in self._open:
+            return
+        for row in rows:
+            doc.drop(row)
+        row = self._add_attribute(attribute, target, _OPEN)
+        self._repeated.add(("attribute", row.id))
 
     def _merge_entity(self, entity: Entity) -> None:
         doc, is_open = self._doc, self._is_open(Layer.ENTITIES, entity.label)
@@ -411,10 +470,13 @@ class PredictionMerge(_SourceMerge):
         symmetric = label in self._context.schema.symmetric_labels
         same = same_relations(doc, ends, symmetric, label)
         decided = any(row.in_view for row in same_relations(doc, ends, symmetric))
+        if same and same[0].state is not State.REJECTED:
+            self._ids[relation.id] = same[0].id
         if same and same[0].state is State.UNDECIDED:
             self._refresh(same[0], relation)
         elif not (same or decided or relation_by_original(doc, ends, label)):
             row = self._add_relation(relation, ends, _OPEN)
+            self._ids[relation.id] = row.id
             self._repeated.add(("relation", row.id))
 
     def _refresh(self, row: EntityRow | RelationRow, prediction: Entity | Relation) -> None:
@@ -475,12 +537,16 @@ class PredictionMerge(_SourceMerge):
         known = None if home is None else self._doc.link(home, mention)
         return known is None or known.state is State.UNDECIDED
 
-    def _source_of(self, item: Entity | Relation | Cluster) -> int:
+    def _source_of(self, item: Entity | Relation | Cluster | Attribute) -> int:
         return self._others.get(item.source, self._context.source_id)
 
     def _drop_outdated(self) -> None:
         """Undecided items that the model no longer predicts; entities stay that something still needs."""
         doc = self._doc
+        for attribute in doc.attributes:
+            is_open = doc.layer_of(attribute) in self._open
+            if is_open and self._is_outdated(attribute, doc.layer_of(attribute)):
+                doc.drop(attribute)
         for link in doc.links:
             outdated = self._is_outdated(link, Layer.COREFERENCE)
             if outdated and not leaves_alone(doc, link):
@@ -498,7 +564,7 @@ class PredictionMerge(_SourceMerge):
             if self._is_outdated(entity, Layer.ENTITIES) and not needed:
                 doc.drop(entity)
 
-    def _is_outdated(self, row: EntityRow | RelationRow | LinkRow, layer: Layer) -> bool:
+    def _is_outdated(self, row: ItemRow, layer: Layer) -> bool:
         waits = row.source_id in self._models and row.state is State.UNDECIDED
         is_repeated = (row.TABLE, *row.key) in self._repeated
         return waits and not is_repeated and self._is_open(layer, getattr(row, "label", ""))

@@ -11,7 +11,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from sciextract.documents.annotations import Layer
-from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.schema import (
+    RELATION_PREFIX,
+    EntityType,
+    LabelSchema,
+    RelationType,
+)
 from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.errors import SchemaError, UndoRefusedError
 from sciextract.store import events, project_settings, state_tables
@@ -254,7 +259,22 @@ def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSche
     for relation in plain["relations"] if kind == "entity" else ():
         pairs = relation["pairs"]
         relation["pairs"] = [[new if end == old else end for end in pair] for pair in pairs]
+    retarget_attributes(plain, kind, old, [new])
     return parse_schema(plain, PLACE)
+
+
+def retarget_attributes(plain: dict[str, Any], kind: Kind, old: str, labels: Sequence[str]) -> None:
+    """Let the attributes of a type stand on others instead; one that is left without any goes with it."""
+    prefix = RELATION_PREFIX if kind == "relation" else ""
+    for attribute in plain.get("attributes", ()):
+        targets = [
+            prefix + label if target == prefix + old else target
+            for target in attribute["on"]
+            for label in (labels if target == prefix + old else [""])
+        ]
+        attribute["on"] = list(dict.fromkeys(targets))
+    if "attributes" in plain:
+        plain["attributes"] = [kept for kept in plain["attributes"] if kept["on"]]
 
 
 def relabelled(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -26,12 +26,14 @@ from sciextract.store.label_changes import relabelled
 from sciextract.store.queries import present
 from sciextract.store.rows import (
     BY_PERSONS,
+    AttributeRow,
     ClusterRow,
     Completeness,
     EntityRow,
     LinkRow,
     ProgressRow,
     RelationRow,
+    attribute_name,
     covered_name,
     edited_from,
     from_values,
@@ -52,8 +54,9 @@ if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 
-_Item = TypeVar("_Item", EntityRow, RelationRow)
-_Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow)
+_Labelled = EntityRow | RelationRow | AttributeRow
+_Item = TypeVar("_Item", EntityRow, RelationRow, AttributeRow)
+_Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
 _TWO = 2
 
 
@@ -106,6 +109,7 @@ def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
     names = {
         EntityRow.TABLE: match_names(schema.entities, theirs.entities),
         RelationRow.TABLE: match_names(schema.relations, theirs.relations),
+        AttributeRow.TABLE: match_names(schema.attributes, theirs.attributes),
     }
     for number in other.numbers():
         doc = _renamed(other.document_state(number), names)
@@ -117,10 +121,12 @@ def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
 def _renamed(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> DocumentState:
     if not any(names.values()):
         return doc
-    rows: list[EntityRow | RelationRow] = [*doc.entities, *doc.relations]
+    rows: list[_Labelled] = [*doc.entities, *doc.relations, *doc.attributes]
     for row in rows:
-        values = to_values(row)
-        if new := relabelled(values, names[row.TABLE]):
+        values, renamed = to_values(row), names[row.TABLE]
+        if isinstance(row, AttributeRow):
+            doc.put(replace(row, label=renamed.get(row.label, row.label)))
+        elif new := relabelled(values, renamed):
             doc.put(from_values(row.TABLE, values | new))
     if doc.progress is not None:
         covered = rename_covered(
@@ -283,6 +289,10 @@ class _RowMerge:
                 self._merge_relation(relation)
         for cluster in self._foreign.doc.clusters:
             self._merge_cluster(cluster)
+        self._ids[""] = ""
+        for attribute in self._foreign.doc.attributes:
+            if attribute.target in self._ids:
+                self._merge_attribute(attribute)
         if here is not None:
             states = {layer: (getattr(mine, layer), getattr(theirs, layer)) for layer in Layer}
             layers = {layer.value: max(both, key=_ORDER.index) for layer, both in states.items()}
@@ -318,7 +328,17 @@ class _RowMerge:
             edited += same_relations(doc, (was["head"], was["tail"]), False, was["label"])
         if row.state is _REJECTED or all(self._carries(end, row) for end in ends):
             symmetric = row.label in self._context.schema.symmetric_labels
-            self._merge_item(row, same_relations(doc, ends, symmetric), edited, Layer.RELATIONS)
+            there = same_relations(doc, ends, symmetric)
+            known = self._merge_item(row, there, edited, Layer.RELATIONS)
+            if known is not None:
+                self._ids[row.id] = known
+
+    def _merge_attribute(self, row: AttributeRow) -> None:
+        doc, layer = self._doc, self._foreign.doc.layer_of(row)
+        row = replace(row, target=self._ids[row.target])
+        there = [own for own in doc.attributes_of(row.target) if own.label == row.label]
+        if row.state is _REJECTED or not row.target or self._carries(row.target, row):
+            self._merge_item(row, there, (), layer)
 
     def _merge_item(
         self, row: _Item, there: Iterable[_Item], edited: Iterable[_Item], layer: Layer
@@ -340,7 +360,9 @@ class _RowMerge:
         if row.state is State.UNDECIDED:
             looked |= twin is not None or layer not in self._new
         else:
-            looked |= covered_name(layer, row.label) in self._known
+            is_attribute = isinstance(row, AttributeRow)
+            name = attribute_name(row.label) if is_attribute else covered_name(layer, row.label)
+            looked |= name in self._known
             if twin is not None:
                 looked |= twin.state in BY_PERSONS or row.state is State.IMPORTED
         if looked:
@@ -351,10 +373,10 @@ class _RowMerge:
         self._context.items += 1
         return own.id
 
-    def _carries(self, entity_id: str, row: RelationRow | LinkRow) -> bool:
-        """Whether a mention here is at least as certain as what the other side has on it."""
-        mention = self._doc.entity(entity_id)
-        return mention is not None and (mention.in_view or mention.state is row.state)
+    def _carries(self, item_id: str, row: RelationRow | LinkRow | AttributeRow) -> bool:
+        """Whether an item here is at least as certain as what the other side has on it."""
+        item = self._doc.entity(item_id) or self._doc.relation(item_id)
+        return item is not None and (item.in_view or item.state is row.state)
 
     def _merge_cluster(self, cluster: ClusterRow) -> None:
         """A cluster comes as a whole: where anybody has decided a link of its mentions here, it is compared."""

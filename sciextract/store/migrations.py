@@ -33,7 +33,7 @@ from sciextract.store.sqlite import (
     transaction,
     translated,
 )
-from sciextract.store.tables import find_alterations
+from sciextract.store.tables import ATTRIBUTES, DECISIONS, find_alterations
 
 
 def convert(path: Path, author: str) -> str:
@@ -190,5 +190,12 @@ def _finished_layers(connection: Connection, number: int) -> dict[Layer, int]:
     return found
 
 
-_STEPS: tuple[Callable[[Connection, str], None], ...] = (_add_coverage,)
+def _add_attributes(connection: Connection, _author: str) -> None:
+    """To version 3: attributes of items and abstracts."""
+    connection.execute(ATTRIBUTES)
+    connection.execute("DROP VIEW decision")
+    connection.execute(DECISIONS)
+
+
+_STEPS: tuple[Callable[[Connection, str], None], ...] = (_add_coverage, _add_attributes)
 """The step from each version to the next, from :data:`~sciextract.store.sqlite.OLDEST_VERSION` on."""

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sciextract.codec import decode
 from sciextract.documents.annotations import Annotations
-from sciextract.documents.schema import EntityType, LabelSchema, RelationType, match_names
+from sciextract.documents.schema import (
+    RELATION_PREFIX,
+    AttributeType,
+    EntityType,
+    LabelSchema,
+    RelationType,
+    match_names,
+)
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
@@ -24,7 +31,7 @@ from sciextract.store.state_tables import label_schema
 if TYPE_CHECKING:
     from sciextract.store.project import Project
 
-_Type = TypeVar("_Type", EntityType, RelationType)
+_Type = TypeVar("_Type", EntityType, RelationType, AttributeType)
 
 
 # Readable on light and dark terminals; they repeat from the eleventh type on.
@@ -96,13 +103,24 @@ def merge_schemas(mine: LabelSchema, theirs: LabelSchema) -> tuple[LabelSchema, 
         )
         for relation in theirs.relations
     )
+    links = match_names(mine.relations, theirs.relations)
+    targets = names | {RELATION_PREFIX + old: RELATION_PREFIX + new for old, new in links.items()}
+    attributes = tuple(
+        replace(kind, on=tuple(targets.get(target, target) for target in kind.on))
+        for kind in theirs.attributes
+    )
     merged = replace(
         mine,
         entities=join(mine.entities, theirs.entities),
         relations=join(mine.relations, relations),
+        attributes=join(mine.attributes, attributes),
     )
-    lacking = [label for label in merged.entity_labels if label not in mine.entity_labels]
-    lacking += [label for label in merged.relation_labels if label not in mine.relation_labels]
+    lacking = [
+        kind.label
+        for name in ("entities", "relations", "attributes")
+        for kind in getattr(merged, name)
+        if kind.label not in {known.label for known in getattr(mine, name)}
+    ]
     return parse_schema(merged.to_mapping(), f"schema {mine.name!r}"), lacking
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from sciextract.documents.annotations import Completeness as Completeness  # noqa: PLC0414
 from sciextract.documents.annotations import LabelScore, Layer, Span, State
 from sciextract.documents.project_state import rename_covered as rename_covered  # noqa: PLC0414
-from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema import RELATION_PREFIX, AttributeType, LabelSchema
 
 IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""
@@ -46,9 +46,10 @@ class ProgressRow:
         self, layers: Collection[Layer], completeness: Completeness, schema: LabelSchema
     ) -> ProgressRow:
         """The row with other layers; those that are done cover the types that the schema has now."""
-        kept = {name for name in self.covered if layer_of(name) not in layers}
+        names = names_in(schema, layers)
+        kept = {name for name in self.covered if layer_of(name) not in layers} - names
         if completeness is Completeness.DONE:
-            kept |= {covered_name(layer, label) for layer, label in types_in(schema, layers)}
+            kept |= names
         values: dict[str, Any] = {layer.value: completeness for layer in layers}
         return replace(self, **values, covered=tuple(sorted(kept)))
 
@@ -92,9 +93,29 @@ def covered_name(layer: Layer, label: str) -> str:
     return f"{layer.value}:{label}" if label else layer.value
 
 
-def layer_of(name: str) -> Layer:
-    """The layer of a type in :attr:`ProgressRow.covered`."""
-    return Layer(name.partition(":")[0])
+def attribute_name(label: str) -> str:
+    """How an attribute stands in :attr:`ProgressRow.covered`."""
+    return _ATTRIBUTES + label
+
+
+def is_attribute(name: str) -> bool:
+    """Whether a name of :attr:`ProgressRow.covered` is an attribute's."""
+    return name.startswith(_ATTRIBUTES)
+
+
+_ATTRIBUTES = "attributes:"
+
+
+def attribute_layer(kind: AttributeType) -> Layer:
+    """The layer with which an attribute is finished: entities, unless it stands on relations alone."""
+    on_relations = all(target.startswith(RELATION_PREFIX) for target in kind.on)
+    return Layer.RELATIONS if on_relations else Layer.ENTITIES
+
+
+def layer_of(name: str) -> Layer | None:
+    """The layer of a type in :attr:`ProgressRow.covered`; none of an attribute, which the schema knows."""
+    layer = name.partition(":")[0]
+    return Layer(layer) if layer in set(Layer) else None
 
 
 def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[Layer, str]]:
@@ -103,6 +124,13 @@ def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[L
         yield from ((Layer.ENTITIES, label) for label in schema.entity_labels)
     if Layer.RELATIONS in layers:
         yield from ((Layer.RELATIONS, label) for label in schema.relation_labels)
+
+
+def names_in(schema: LabelSchema, layers: Collection[Layer]) -> set[str]:
+    """The names of :attr:`ProgressRow.covered` that done layers have: types, and the attributes finished with them."""
+    attributes = (kind for kind in schema.attributes if attribute_layer(kind) in layers)
+    types = (covered_name(layer, label) for layer, label in types_in(schema, layers))
+    return {*types, *(attribute_name(kind.label) for kind in attributes)}
 
 
 class _Item:
@@ -208,9 +236,30 @@ class LinkRow(_Item):
         return (self.cluster_id, self.entity_id)
 
 
-Row = ProgressRow | EntityRow | RelationRow | ClusterRow | LinkRow
+@dataclass(frozen=True, slots=True)
+class AttributeRow(_Item):
+    """What is said of an entity or a relation, or, without a target, of the abstract; flags have no value."""
+
+    TABLE: ClassVar[str] = "attribute"
+
+    id: str
+    target: str
+    label: str
+    value: str
+    score: float | None
+    state: State
+    source_id: int
+    event_id: int
+    was: str | None = None
+    alternatives: tuple[LabelScore, ...] = ()
+
+
+Row = ProgressRow | EntityRow | RelationRow | ClusterRow | LinkRow | AttributeRow
+ItemRow = EntityRow | RelationRow | LinkRow | AttributeRow
+"""Rows that people decide, one by one."""
 ROW_TYPES: dict[str, type[Row]] = {
-    each.TABLE: each for each in (ProgressRow, EntityRow, RelationRow, ClusterRow, LinkRow)
+    row_type.TABLE: row_type
+    for row_type in (ProgressRow, EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
 }
 _FIELDS = {table: tuple(f.name for f in fields(kind)) for table, kind in ROW_TYPES.items()}
 COLUMNS = {
@@ -228,6 +277,7 @@ _ORIGINAL = {
     EntityRow.TABLE: ("label", "fragments"),
     RelationRow.TABLE: ("label", "head", "tail"),
     LinkRow.TABLE: ("cluster",),
+    AttributeRow.TABLE: ("value",),
 }
 """Per state table what ``was`` holds."""
 
@@ -296,7 +346,7 @@ _READERS = {
 _FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")
 
 
-def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
+def edited_from(row: ItemRow) -> str:
     """What an item was before its first edit, for ``was``: kept over further edits."""
     # Over several edits the first original stays: it is what the model said.
     if row.was is not None:
@@ -306,10 +356,12 @@ def edited_from(row: EntityRow | RelationRow | LinkRow) -> str:
         return json.dumps({"label": row.label, "fragments": fragments})
     if isinstance(row, RelationRow):
         return json.dumps({"label": row.label, "head": row.head, "tail": row.tail})
+    if isinstance(row, AttributeRow):
+        return json.dumps({"value": row.value})
     return json.dumps({"cluster": row.cluster_id})
 
 
-def original_of(row: EntityRow | RelationRow | LinkRow) -> Values:
+def original_of(row: ItemRow) -> Values:
     """What an item was before its first edit, as in :func:`edited_from`; empty where nobody edited it.
 
     Raises:

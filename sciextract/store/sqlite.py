@@ -235,7 +235,7 @@ def local_time(at: str) -> str:
 
 
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
-VERSION = 2
+VERSION = 3
 OLDEST_VERSION = 1
 """Files from this version on are converted when they are opened (:mod:`sciextract.store.migrations`)."""
 KEPT_ASIDE = ".before-restore"

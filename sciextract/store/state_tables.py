@@ -177,7 +177,7 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
     """
 
     def number(states: Collection[State], table: str = "") -> int:
-        kinds = {table} if table else {"entity", "relation", "link"}
+        kinds = {table} if table else {"entity", "relation", "link", "attribute"}
         return sum(n for (kind, _, state), n in counts.items() if state in states and kind in kinds)
 
     scores = [
@@ -206,9 +206,11 @@ def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
     entities = Counter((each.label, each.state) for each in doc.all_entities)
     relations = Counter((each.label, each.state) for each in doc.relations)
     links = Counter(("", each.state) for each in doc.links)
+    attributes = Counter((attribute.label, attribute.state) for attribute in doc.attributes)
+    by_kind = {"entity": entities, "relation": relations, "link": links, "attribute": attributes}
     return {
         (kind, label, str(state)): count
-        for kind, counts in (("entity", entities), ("relation", relations), ("link", links))
+        for kind, counts in by_kind.items()
         for (label, state), count in counts.items()
     }
 

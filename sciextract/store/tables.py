@@ -1,7 +1,7 @@
 """The tables of a project file: documents, sources, the event log, and the current state.
 
 Three kinds of tables. *Immutable*: ``document``, ``record``, ``annotation_set``, ``event``, ``change``...
-*State*, which the log rebuilds: ``progress``, ``entity``, ``relation``, ``cluster``, ``link``.
+*State*, which the log rebuilds: ``progress``, ``entity``, ``relation``, ``cluster``, ``link``, ``attribute``.
 *Derived*, which the state rebuilds: ``summary``, ``tally``, ``surface`` and the full-text indexes.
 
 Whoever changes a statement raises :data:`sciextract.store.sqlite.VERSION`.
@@ -31,6 +31,33 @@ _ITEM = """
 # for JSON would say it better, but some versions of SQLite call them unsafe in a schema.
 _A_TIME = "GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]*'"
 _AN_OBJECT, _AN_ARRAY = "GLOB '{*}'", "GLOB '[[]*]'"
+
+ATTRIBUTES = f"""CREATE TABLE attribute (
+        document_id INTEGER NOT NULL REFERENCES progress(document_id),
+        id TEXT NOT NULL,
+        target TEXT NOT NULL,
+        label TEXT NOT NULL,
+        value TEXT NOT NULL, {_ITEM}
+        alternatives TEXT,
+        PRIMARY KEY (document_id, id)
+    ) WITHOUT ROWID, STRICT"""
+"""Of version 3. No key leads to the target, which stands in one of two tables, or is the abstract."""
+
+DECISIONS = """CREATE VIEW decision AS
+        SELECT 'entity' AS kind, i.document_id, i.id, i.label, i.state, i.score, i.was, e.at, e.seconds,
+               a.name AS author, e.kind AS action
+          FROM entity i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id
+        UNION ALL
+        SELECT 'relation', i.document_id, i.id, i.label, i.state, i.score, i.was, e.at, e.seconds, a.name, e.kind
+          FROM relation i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id
+        UNION ALL
+        SELECT 'link', i.document_id, i.cluster_id || ' ' || i.entity_id, '', i.state, i.score, i.was, e.at,
+               e.seconds, a.name, e.kind
+          FROM link i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id
+        UNION ALL
+        SELECT 'attribute', i.document_id, i.id, i.label, i.state, i.score, i.was, e.at, e.seconds, a.name, e.kind
+          FROM attribute i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id"""
+"""What happened to every item, for people who read the file with other tools."""
 
 STATEMENTS = (
     # About the project. STRICT: SQLite itself refuses values of another type, and its integrity check finds them.
@@ -163,6 +190,7 @@ STATEMENTS = (
         FOREIGN KEY (document_id, entity_id) REFERENCES entity(document_id, id) DEFERRABLE INITIALLY DEFERRED
     ) WITHOUT ROWID, STRICT""",
     "CREATE INDEX link_entity ON link(document_id, entity_id)",
+    ATTRIBUTES,
     # Derived.
     "CREATE TABLE surface (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT",
     """CREATE TABLE summary (
@@ -200,18 +228,7 @@ STATEMENTS = (
     """CREATE TRIGGER surface_words_insert AFTER INSERT ON surface BEGIN
         INSERT INTO surface_words(rowid, text) VALUES (new.id, new.text);
     END""",
-    # What happened to every item, for people who read the file with other tools.
-    """CREATE VIEW decision AS
-        SELECT 'entity' AS kind, i.document_id, i.id, i.label, i.state, i.score, i.was, e.at, e.seconds,
-               a.name AS author, e.kind AS action
-          FROM entity i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id
-        UNION ALL
-        SELECT 'relation', i.document_id, i.id, i.label, i.state, i.score, i.was, e.at, e.seconds, a.name, e.kind
-          FROM relation i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id
-        UNION ALL
-        SELECT 'link', i.document_id, i.cluster_id || ' ' || i.entity_id, '', i.state, i.score, i.was, e.at,
-               e.seconds, a.name, e.kind
-          FROM link i JOIN event e ON e.id = i.event_id JOIN source a ON a.id = e.author_id""",
+    DECISIONS,
 )
 
 

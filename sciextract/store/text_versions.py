@@ -19,9 +19,10 @@ from sciextract.documents.papers import without_rights
 from sciextract.store.document_state import Context, DocumentState, Outcome
 from sciextract.store.finished import document_before
 from sciextract.store.rows import (
+    AttributeRow,
     Completeness,
     EntityRow,
-    LinkRow,
+    ItemRow,
     ProgressRow,
     RelationRow,
     original_of,
@@ -181,6 +182,8 @@ class _Moving:
             self._move_relation(relation)
         for cluster in self._old.clusters:
             self._move_cluster(cluster.id)
+        for attribute in self._old.attributes:
+            self._move_attribute(attribute)
         progress = self._old.progress or ProgressRow()
         changed = self._alignment.has_new_words
         reopened = [
@@ -196,7 +199,7 @@ class _Moving:
         take_out(self._old)
         return self._counts
 
-    def _put(self, row: EntityRow | RelationRow | LinkRow, is_whole: bool) -> None:
+    def _put(self, row: ItemRow, is_whole: bool) -> None:
         """Put a row as it was decided, or undecided where its words changed."""
         if row.in_view and not is_whole:
             row = replace(row, state=State.UNDECIDED, event_id=self._context.event_id, was=None)
@@ -205,7 +208,7 @@ class _Moving:
             self._counts["kept"] += row.state is not State.UNDECIDED
         self._new.put(row)
 
-    def _lose(self, row: EntityRow | RelationRow | LinkRow) -> None:
+    def _lose(self, row: ItemRow) -> None:
         self._counts["gone"] += row.in_view
 
     def _move_entity(self, row: EntityRow) -> None:
@@ -242,6 +245,15 @@ class _Moving:
         is_whole = passage is not None and passage[1]
         if is_whole or row.state is not State.REJECTED:
             self._put(row, is_whole)
+
+    def _move_attribute(self, row: AttributeRow) -> None:
+        item = self._new.entity(row.target) or self._new.relation(row.target)
+        if item is None and row.target:
+            self._lose(row)
+        elif item is None:
+            self._put(row, not self._alignment.has_new_words)
+        else:
+            self._put(row, item.in_view)
 
     def _move_cluster(self, cluster_id: str) -> None:
         cluster = self._old.cluster(cluster_id)

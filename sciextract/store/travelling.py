@@ -19,8 +19,8 @@ from sciextract.store.rows import (
     BY_PERSONS,
     ProgressRow,
     covered_name,
+    names_in,
     original_of,
-    types_in,
 )
 from sciextract.store.sqlite import storable
 
@@ -121,7 +121,7 @@ def take_state(project: Project, context: Context, doc: DocumentState, state: Pr
         waits = completeness is Completeness.DONE and doc.count_undecided(layer)
         layers[layer.value] = Completeness.IN_PROGRESS if waits else completeness
     done = {layer for layer in Layer if layers.get(layer.value) is Completeness.DONE}
-    known = {covered_name(*each) for each in types_in(context.schema, done)}
+    known = names_in(context.schema, done)
     progress = replace(
         progress,
         covered=tuple(sorted(known.intersection(state.covered))),

@@ -25,6 +25,7 @@ from sciextract.store.label_changes import (  # fmt: skip
     check_name,
     find_type,
     relabelled,
+    retarget_attributes,
     types_of,
 )
 from sciextract.store.project import Project
@@ -77,6 +78,7 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
             relation["pairs"] = _once(
                 [new if end == old else end for end in pair] for pair in relation["pairs"]
             )
+        retarget_attributes(plain, kind, old, [new])
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
@@ -115,6 +117,7 @@ def remove_type(project: Project, kind: Kind, label: str) -> Outcome:
                 problem = f"{relation['label']} has no legal pair without {label}"
                 raise SchemaError(problem, f"remove {relation['label']} first")
             relation["pairs"] = left
+        retarget_attributes(plain, kind, label, [])
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
@@ -166,6 +169,7 @@ def split_type(
                 for part in parts
             ]  # fmt: skip
             relation["pairs"] = _once([*relation["pairs"], *further])
+        retarget_attributes(plain, kind, label, [label, *parts])
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
@@ -236,8 +240,9 @@ def _join_entities(doc: DocumentState, label: str) -> None:
             continue
         for relation in doc.relations_of(row.id):
             ends = [twins[0].id if end == row.id else end for end in (relation.head, relation.tail)]
-            doc.drop(relation)
-            if ends[0] != ends[1]:
+            if ends[0] == ends[1]:
+                doc.drop(relation)
+            else:
                 doc.put(replace(relation, head=ends[0], tail=ends[1]))
         homes = [each for each in doc.links_of(twins[0].id) if each.state is not State.REJECTED]
         for link in doc.links_of(row.id):
@@ -247,6 +252,7 @@ def _join_entities(doc: DocumentState, label: str) -> None:
             free = not homes or homes == [known] or link.state is State.REJECTED
             if better and free:
                 doc.put(replace(link, entity_id=twins[0].id))
+        _hand_on_attributes(doc, row, twins[0])
         doc.drop(row)
     _dissolve_clusters(doc)
 
@@ -258,7 +264,18 @@ def _join_relations(doc: DocumentState, symmetric: frozenset[str]) -> None:
             ends = row.head, row.tail
             for twin in same_relations(doc, ends, row.label in symmetric, row.label):
                 if twin.id != row.id:
+                    _hand_on_attributes(doc, twin, row)
                     doc.drop(twin)
+
+
+def _hand_on_attributes(
+    doc: DocumentState, going: EntityRow | RelationRow, stays: EntityRow | RelationRow
+) -> None:
+    """What is said of an item that is joined with another, unless that has the same attribute."""
+    there = {attribute.label for attribute in doc.attributes_of(stays.id)}
+    for attribute in doc.attributes_of(going.id):
+        if attribute.label not in there and (stays.in_view or not attribute.in_view):
+            doc.put(replace(attribute, target=stays.id))
 
 
 def _dissolve_clusters(doc: DocumentState) -> None:

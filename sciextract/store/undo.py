@@ -16,7 +16,7 @@ from sciextract.store.rows import (
     ClusterRow,
     Completeness,
     EntityRow,
-    LinkRow,
+    ItemRow,
     ProgressRow,
     RelationRow,
 )
@@ -177,7 +177,9 @@ def _still_suggested(
     going = {(each.table, each.key) for each in kept if each.after is None}
     free = []
     for change in kept:
-        needed: list[RelationRow | LinkRow] = []
+        needed: list[ItemRow] = []
+        if change.after is None and change.table in (EntityRow.TABLE, RelationRow.TABLE):
+            needed += doc.attributes_of(*change.key)
         if change.after is None and change.table == ClusterRow.TABLE:
             needed += (link for link in doc.links if (link.cluster_id,) == change.key)
         elif change.after is None and change.table == EntityRow.TABLE:

@@ -20,7 +20,7 @@ from sciextract.store.document_state import WITH_UNDECIDED
 from sciextract.store.ingest import annotations_of_source
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.queries import latest_predictions
-from sciextract.store.rows import IN_VIEW
+from sciextract.store.rows import IN_VIEW, is_attribute
 from sciextract.store.selection import Selection
 from sciextract.store.text_versions import stream_former
 from sciextract.store.travelling import state_of
@@ -269,7 +269,8 @@ def finished_numbers(project: Project) -> Iterator[int]:
 def uncovered_numbers(project: Project) -> list[int]:
     """Abstracts with a done layer in which nobody has looked for some type of the schema."""
     missing = find_missing(project.connection, project.schema)
-    return sorted({number for numbers in missing.values() for number in numbers})
+    types = (numbers for (_, label), numbers in missing.items() if not is_attribute(label))
+    return sorted({number for numbers in types for number in numbers})
 
 
 def none_finished(project: Project, words: str) -> UsageError:

@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant
 from sciextract.documents import annotations as ids
 from sciextract.errors import ActionRefusedError, UndoRefusedError
 from sciextract.store import (
+    AttributeRef,
     DocumentState,
     EntityRef,
     ItemRef,
@@ -251,6 +252,7 @@ class StoreRules(RuleBasedStateMachine):
             *(EntityRef(each.id) for each in doc.entities),
             *(RelationRef(each.id) for each in doc.relations),
             *(LinkRef(each.cluster_id, each.entity_id) for each in doc.links),
+            *(AttributeRef(row.id) for row in doc.attributes),
         ]
         return data.draw(st.sampled_from(items)) if items else None
 
@@ -260,5 +262,6 @@ def _counted(doc: DocumentState) -> Counter[tuple[str, str, str]]:
         *(("entity", each.label, each.state.value) for each in doc.entities),
         *(("relation", each.label, each.state.value) for each in doc.relations),
         *(("link", "", each.state.value) for each in doc.links),
+        *(("attribute", row.label, row.state.value) for row in doc.attributes),
     ]
     return Counter(items)

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Cluster,
     Entity,
     Layer,
@@ -28,6 +29,7 @@ SCORES = (0.2, 0.5, 0.9)
 
 layers = st.lists(st.sampled_from(tuple(Layer)), min_size=1, unique=True)
 seconds = st.sampled_from([None, 1.5])
+attributes = st.sampled_from([("negated", ""), ("design", "trial"), ("design", "review")])
 
 
 @st.composite
@@ -74,7 +76,8 @@ def predictions(draw: st.DrawFn, of: Document) -> Annotations:
         Cluster(f"C{index}", tuple(half), 0.5, mention_scores=(draw(score),) * len(half))
         for index, half in enumerate(halves)
     )
-    return Annotations(found, relations, clusters)
+    said = draw(_attributes([*ids, *(each.id for each in relations)], st.just(State.UNDECIDED)))
+    return Annotations(found, relations, clusters, attributes=said)
 
 
 @st.composite
@@ -96,7 +99,21 @@ def foreign_annotations(draw: st.DrawFn, of: Document) -> Annotations:
         for i, group in enumerate(groups)
         if group
     )
-    return Annotations(found, relations, clusters)
+    said = draw(_attributes([*ids, *(each.id for each in relations)], state))
+    return Annotations(found, relations, clusters, attributes=said)
+
+
+@st.composite
+def _attributes(
+    draw: st.DrawFn, ids: list[str], state: st.SearchStrategy[State]
+) -> tuple[Attribute, ...]:
+    """What a source says of its items and of the abstract, each thing once."""
+    places = draw(st.lists(st.tuples(st.sampled_from(["", *ids]), attributes), max_size=3))
+    by_place = {(target, label): value for target, (label, value) in places}
+    return tuple(
+        Attribute(f"A{index}", target, label, value, draw(st.sampled_from(SCORES)), draw(state))
+        for index, ((target, label), value) in enumerate(by_place.items())
+    )
 
 
 def _each(

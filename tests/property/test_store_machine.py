@@ -18,7 +18,7 @@ from hypothesis.stateful import initialize, precondition, rule
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import validate_annotations
-from sciextract.store import Completeness, LinkRef, Project, create_project
+from sciextract.store import Completeness, EntityRef, Project, RelationRef, create_project
 from sciextract.store.ingest import Import, ModelRun
 from sciextract.store.maintenance.backup import copy_project
 from sciextract.store.rows import BY_PERSONS, original_of
@@ -31,6 +31,7 @@ from tests.property.store_strategies import (
     LABELS,
     RELATIONS,
     SCORES,
+    attributes,
     foreign_annotations,
     fragments,
     layers,
@@ -142,9 +143,18 @@ class StoreMachine(StoreRules):
     def relabel(self, data: st.DataObject, who: int, label: str) -> None:
         doc, actions = self.some_draft(data), self.authors[who].actions
         item = self.some_item(data, doc)
-        if doc and item and not isinstance(item, LinkRef):
+        if doc and isinstance(item, EntityRef | RelationRef):
             number, found = doc.stored.number, item
             self.attempt(lambda: actions.set_label(number, found, label))
+
+    @rule(data=st.data(), who=st.integers(0, 1), said=attributes)
+    def say(self, data: st.DataObject, who: int, said: tuple[str, str]) -> None:
+        doc = self.some_draft(data)
+        if doc:
+            rows = [*doc.entities, *doc.relations]
+            target = data.draw(st.sampled_from(["", *(row.id for row in rows)]))
+            number, actions = doc.stored.number, self.authors[who].actions
+            self.attempt(lambda: actions.set_attribute(number, target, *said))
 
     @rule(
         data=st.data(),
@@ -268,8 +278,10 @@ class StoreMachine(StoreRules):
     def set_completeness(
         self, data: st.DataObject, who: int, layers: list[Layer], completeness: Completeness
     ) -> None:
-        number, actions = self.some_number(data), self.authors[who].actions
-        if number is not None:
+        doc, actions = self.some_draft(data), self.authors[who].actions
+        # Done in spite of what waits is what mark_done refuses; an exchange file that says so is not believed.
+        if doc and not (completeness is Completeness.DONE and doc.count_undecided(*layers)):
+            number = doc.stored.number
             self.attempt(lambda: actions.set_completeness(number, completeness, layers))
 
     @rule(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span
 from sciextract.store.actions.bulk import decision_about
 from sciextract.store.actions.editing import (
+    AttributeRef,
     Edit,
     EntityRef,
     ItemRef,
@@ -103,6 +104,16 @@ class Actions:
         params = {"head": head, "tail": tail, "label": label, **_illegal_param(illegal)}
         work = partial(Edit.add_relation, head=head, tail=tail, label=label, illegal=illegal)
         return self._do(number, "add relation", params, work, seconds)
+
+    def set_attribute(
+        self, number: int, target: str, label: str, value: str = "", seconds: Seconds = None
+    ) -> Outcome:
+        """This is said of an entity, a relation or, without a target, the abstract; flags have no value."""
+        # Terminals can paste lone surrogates, which a TEXT column does not take.
+        safe = value.encode("utf-8", "replace").decode("utf-8")
+        params = {"target": target, "label": label, "value": safe}
+        work = partial(Edit.set_attribute, target=target, label=label, value=safe)
+        return self._do(number, "attribute", params, work, seconds)
 
     def invert(
         self, number: int, relation_id: str, seconds: Seconds = None, *, illegal: bool = False
@@ -214,6 +225,8 @@ def _item_params(item: ItemRef) -> dict[str, Any]:
             return {"relation": relation_id}
         case LinkRef(cluster_id, entity_id):
             return {"cluster": cluster_id, "entity": entity_id}
+        case AttributeRef(attribute_id):
+            return {"attribute": attribute_id}
 
 
 def _illegal_param(illegal: bool) -> dict[str, bool]:

@@ -9,13 +9,16 @@ from typing import Any, Literal, TypeVar
 from unicodedata import combining
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span, State, new_id
+from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX
 from sciextract.errors import ActionRefusedError, IllegalPairError
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.incoming import same_relations
 from sciextract.store.rows import (
+    AttributeRow,
     ClusterRow,
     Completeness,
     EntityRow,
+    ItemRow,
     LinkRow,
     ProgressRow,
     RelationRow,
@@ -24,8 +27,7 @@ from sciextract.store.rows import (
 )
 
 Undecided = Literal["refuse", "accept", "reject"]
-Item = EntityRow | RelationRow | LinkRow
-_Row = TypeVar("_Row", EntityRow, RelationRow, ClusterRow, LinkRow)
+_Row = TypeVar("_Row", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
 
 SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 """States in which a person has found an item right."""
@@ -55,7 +57,14 @@ class LinkRef:
     entity_id: str
 
 
-ItemRef = EntityRef | RelationRef | LinkRef
+@dataclass(frozen=True, slots=True)
+class AttributeRef:
+    """An attribute of an item or of the abstract."""
+
+    id: str
+
+
+ItemRef = EntityRef | RelationRef | LinkRef | AttributeRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,10 @@ class Edit:
         """The relation of that id."""
         return _existing(self.doc.relation(relation_id), "relation", relation_id)
 
+    def attribute(self, attribute_id: str) -> AttributeRow:
+        """The attribute of that id."""
+        return _existing(self.doc.attribute(attribute_id), "attribute", attribute_id)
+
     def decide(self, item: ItemRef, *, accept: bool) -> None:
         """The item is right, or wrong."""
         match item:
@@ -92,6 +105,10 @@ class Edit:
                 link = self.doc.link(cluster_id, entity_id)
                 found = _existing(link, "mention of a cluster", entity_id)
                 (self.accept_link if accept else self.reject_link)(found)
+            case AttributeRef():
+                row = self.attribute(item.id)
+                (self._accept_attribute if accept else self._reject)(row)
+                self._touch(self.doc.layer_of(row))
 
     def accept_items(self, items: Iterable[ItemRef]) -> None:
         """These items are right."""
@@ -146,6 +163,10 @@ class Edit:
                 self.context.warnings.append(
                     f"{relation.label} from {head.label} to {tail.label} is not a legal pair any more"
                 )
+        for attribute in self.doc.attributes_of(entity_id):
+            known = attribute.label in [kind.label for kind in schema.attributes_of(label)]
+            if attribute.in_view and not known:
+                self.context.warnings.append(f"{attribute.label} does not belong to {label}")
 
     def set_fragments(self, entity_id: str, fragments: tuple[Span, ...]) -> None:
         """The entity covers other characters of the text."""
@@ -256,6 +277,38 @@ class Edit:
         by, event_id = self.context.source_id, self.context.event_id
         self._change(RelationRow(new_id(), head, tail, label, None, State.ADDED, by, event_id))
         self._touch(Layer.RELATIONS)
+
+    def set_attribute(self, target: str, label: str, value: str = "") -> None:
+        """This is said of an entity, a relation or, without a target, the abstract; its item is right, then.
+
+        Another value takes the place of the one that is there.
+        """
+        self._check_attribute(target, label, value)
+        known = [row for row in self.doc.attributes_of(target) if row.label == label]
+        known.sort(key=lambda row: row.state is State.REJECTED)
+        if not known:
+            by, event_id = self.context.source_id, self.context.event_id
+            self._accept_item(target)
+            row = AttributeRow(new_id(), target, label, value, None, State.ADDED, by, event_id)
+            self._change(row)
+        elif known[0].value == value:
+            self._accept_attribute(known[0])
+        else:
+            self._accept_item(target)
+            self._edit(known[0], value=value)
+        self._touch(Layer.RELATIONS if self.doc.relation(target) else Layer.ENTITIES)
+
+    def _accept_attribute(self, row: AttributeRow) -> None:
+        self._accept_item(row.target)
+        if row.state not in SETTLED:
+            self._change(row, state=State.ACCEPTED)
+
+    def _accept_item(self, target: str) -> None:
+        """What something is said of is right itself."""
+        if self.doc.relation(target):
+            self.accept_relation(target)
+        elif target:
+            self._accept_mentions(target)
 
     def accept_link(self, link: LinkRow) -> None:
         """The mention belongs to the cluster; so does the cluster's anchor. Both leave other clusters.
@@ -439,7 +492,7 @@ class Edit:
     ) -> None:
         """Accept or reject what is undecided, perhaps only what has at least a score, or one of some labels."""
 
-        def waits(row: Item | None) -> bool:
+        def waits(row: ItemRow | None) -> bool:
             if row is None or row.state is not State.UNDECIDED:
                 return False
             if labels and getattr(row, "label", "") not in labels:
@@ -459,6 +512,9 @@ class Edit:
             for link in self.doc.links:
                 if waits(self.doc.link(*link.key)):
                     self.decide(LinkRef(*link.key), accept=accept)
+        for attribute in self.doc.attributes:
+            if self.doc.layer_of(attribute) in layers and waits(self.doc.attribute(attribute.id)):
+                self.decide(AttributeRef(attribute.id), accept=accept)
 
     def _accept(self, row: EntityRow) -> None:
         if row.state is State.REJECTED:
@@ -473,20 +529,26 @@ class Edit:
             if not row.in_view:
                 self._accept(row)
 
-    def _change(self, row: Item, **values: Any) -> None:
+    def _change(self, row: ItemRow, **values: Any) -> None:
         """Put a row with other values in its place by this event, and count it."""
         self.doc.put(replace(row, event_id=self.context.event_id, **values))
         self.context.items += 1
 
-    def _reject(self, row: Item) -> None:
-        """Remove what a person added; what a model or an import made stays as an explicit negative."""
+    def _reject(self, row: ItemRow) -> None:
+        """Remove what a person added; what a model or an import made stays as an explicit negative.
+
+        What is said of an item goes with it.
+        """
+        if isinstance(row, EntityRow | RelationRow):
+            for attribute in self.doc.attributes_of(row.id):
+                self._reject(attribute)
         if row.state is State.ADDED:
             self.doc.drop(row)
             self.context.items += 1
         elif row.state is not State.REJECTED:
             self._change(row, state=State.REJECTED)
 
-    def _edit(self, row: EntityRow | RelationRow, **values: Any) -> None:
+    def _edit(self, row: EntityRow | RelationRow | AttributeRow, **values: Any) -> None:
         """What a person added stays added; anything else is edited from now on and remembers what it was."""
         # What nobody but the person ever said has no original that a model could learn from.
         if row.state is not State.ADDED:
@@ -510,6 +572,21 @@ class Edit:
     def _check_entity_label(self, label: str) -> None:
         if label not in self.context.schema.entity_labels:
             raise _unknown("entity type", label, self.context.schema.entity_labels)
+
+    def _check_attribute(self, target: str, label: str, value: str) -> None:
+        schema = self.context.schema
+        if label not in [known.label for known in schema.attributes]:
+            raise _unknown("attribute", label, tuple([known.label for known in schema.attributes]))
+        kind, relation = schema.attribute(label), self.doc.relation(target)
+        place = ABSTRACT
+        if relation is not None:
+            place = RELATION_PREFIX + relation.label
+        elif target:
+            place = self.entity(target).label
+        if not kind.allows(place):
+            raise ActionRefusedError(f"{label} may stand on {', '.join(kind.on)}, not on {place}")
+        if not kind.takes(value):
+            raise ActionRefusedError(f"{label} cannot be {value!r}; allowed: {kind.allowed_values}")
 
     def _check_fragments(self, fragments: tuple[Span, ...]) -> None:
         """Refuse fragments that are not ascending, non-empty ranges of the text."""

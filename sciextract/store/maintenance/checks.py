@@ -14,7 +14,7 @@ from sciextract.errors import ProjectDamagedError
 from sciextract.store import documents, events, state_tables
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations, digest_of
-from sciextract.store.rows import EntityRow, LinkRow, RelationRow, original_of
+from sciextract.store.rows import ItemRow, original_of
 from sciextract.store.sqlite import (
     UNREADABLE,
     WRONG_VALUES,
@@ -237,7 +237,7 @@ def _read_items(connection: sqlite3.Connection, number: int) -> None:
     rows = load_rows(connection, number)
     with decoded(connection, f"the original of an edited item of abstract {number}"):
         for row in rows:
-            if isinstance(row, EntityRow | RelationRow | LinkRow):
+            if isinstance(row, ItemRow):
                 original_of(row)
 
 

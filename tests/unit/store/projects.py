@@ -26,7 +26,7 @@ SECOND_MODEL = ModelId("second", "b" * 64)
 
 
 def small_schema(*, coreference: bool = True) -> LabelSchema:
-    """Two entity types; ``Uses`` leads from Method to Task only, ``Like`` is symmetric between all."""
+    """Two entity types; ``Uses`` leads from Method to Task only, ``Like`` is symmetric between all; two attributes."""
     return parse_schema(
         {
             "name": "small",
@@ -38,6 +38,16 @@ def small_schema(*, coreference: bool = True) -> LabelSchema:
             "relations": [
                 {"label": "Uses", "key": "u", "colour": "#334455", "pairs": [["Method", "Task"]]},
                 {"label": "Like", "key": "l", "colour": "#445566", "symmetric": True},
+            ],
+            "attributes": [
+                {"label": "negated", "key": "n", "on": ["*", "relation:Uses"]},
+                {
+                    "label": "design",
+                    "key": "d",
+                    "on": ["abstract", "Method"],
+                    "kind": "choice",
+                    "values": ["trial", "review"],
+                },
             ],
         },
         "small schema of the tests",

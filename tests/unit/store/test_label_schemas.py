@@ -62,13 +62,16 @@ def test_types_of_a_merged_project_keep_their_look_and_renamed_ones_stay_one() -
     mine, theirs = small_schema(), small_schema()
     mine = replace(mine, entities=(replace(mine.entities[0], label="Tool", formerly=("Method",)),))
     renamed = replace(theirs.entities[0], label="Way", formerly=("Method",), definition="A way.")
+    design = replace(theirs.attribute("design"), on=("abstract", "Way"))
     metric = EntityType("Metric", "m", "#abcdef", "A score.")
     links = (RelationType("Scores", "s", "#123456", pairs=(("Metric", "Way"),)),)
     merged, lacking = merge_schemas(
-        replace(mine, relations=()), replace(theirs, entities=(renamed, metric), relations=links)
+        replace(mine, relations=(), attributes=()),
+        replace(theirs, entities=(renamed, metric), relations=links, attributes=(design,)),
     )
     tool, new = merged.entities
-    assert lacking == ["Metric", "Scores"]
+    assert lacking == ["Metric", "Scores", "design"]
+    assert merged.attribute("design").on == ("abstract", "Tool")
     assert (tool.label, tool.definition) == ("Tool", "A way.") and "Way" in tool.formerly
     assert (new.colour, new.definition, new.key != tool.key) == ("#abcdef", "A score.", True)
     assert merged.relations[0].pairs == (("Metric", "Tool"),)

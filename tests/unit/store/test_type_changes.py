@@ -10,7 +10,7 @@ from sciextract.documents.annotations import ALL_LAYERS, State
 from sciextract.errors import ActionRefusedError, SchemaError
 from sciextract.store import EntityRef, Project, open_project
 from sciextract.store.coverage import find_missing
-from sciextract.store.label_changes import Kind, add_type
+from sciextract.store.label_changes import Kind, add_type, rename_type
 from sciextract.store.state_tables import differing
 from sciextract.store.type_changes import merge_types, remove_type, split_type
 from tests.unit.store.projects import (
@@ -117,3 +117,18 @@ def test_a_type_is_not_merged_or_split_into_itself(project: Project, kind: Kind)
     with pytest.raises(SchemaError, match="direction"):
         merge_types(project, "relation", "Uses", "Like")
     assert len(project.log()) == 1
+
+
+def test_attributes_follow_their_types(project: Project) -> None:
+    put(project, entity("e", place("net")))
+    project.actions.set_attribute(1, "e", "design", "trial")
+    split_type(project, "entity", "Method", ["Net", "Other"])
+    assert project.schema.attribute("design").on == ("abstract", "Method", "Net", "Other")
+    rename_type(project, "entity", "Method", "Tool")
+    remove_type(project, "entity", "Tool")
+    assert project.schema.attribute("design").on == ("abstract", "Net", "Other")
+    assert project.document_state(1).attributes == []
+    project.undo()
+    [kept] = project.document_state(1).attributes
+    assert (kept.target, kept.value) == ("e", "trial")
+    assert differing(project.connection) == []

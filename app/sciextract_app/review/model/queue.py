@@ -16,7 +16,7 @@ from sciextract_app.shared.document_view import DocumentView
 
 Key = tuple[float | int | str, ...]
 # At one place mentions come first: what joins them is judged when they stand.
-_ENTITY, _RELATION, _LINK = 0, 1, 2
+_ENTITY, _RELATION, _LINK, _ATTRIBUTE = range(4)
 
 
 class Order(StrEnum):
@@ -75,7 +75,9 @@ class Queue:
                 row = view.relation_by_id[relation_id]
                 earlier = min(view.place(row.head), view.place(row.tail))
                 return start, end, _RELATION, earlier[0], relation_id
-        return start, end, _LINK, 0, f"{item.cluster_id} {item.entity_id}"
+            case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
+                return start, end, _LINK, 0, f"{cluster_id} {entity_id}"
+        return start, end, _ATTRIBUTE, 0, item.id
 
     def key(self, item: ItemRef) -> Key:
         """An item's place in the chosen order."""
