@@ -8,14 +8,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import NamedTuple
 
 from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import TokenTable
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.text.analyse import analyse, split_at
-from sciextract.text.offsets import CODE_POINTS, UNITS, OffsetMap, Unit, cuts_word
+from sciextract.text.offsets import OffsetMap, Unit
 from sciextract.text.tokenizer import unescape
 
 
@@ -155,68 +154,3 @@ def span_between(
             problem = f"{start} {end} found; expected offsets in the text"
             return Span(offsets.from_unit(unit, start), offsets.from_unit(unit, end))
     raise place.error(problem, field=field)
-
-
-class GivenSpan(NamedTuple):
-    """A span as its file has it.
-
-    Attributes:
-        start: First offset, of a unit that is not known.
-        end: Offset of the end, exclusive.
-        mention: The mention's string, ``None`` where the file does not repeat it.
-        field: Its place in the record, for messages.
-    """
-
-    start: int
-    end: int
-    mention: str | None
-    field: str
-
-
-def given_span(start: object, end: object, mention: object, field: str, place: Place) -> GivenSpan:
-    """A span whose offsets are whole numbers in order.
-
-    Raises:
-        FormatError: They are not, or the mention is not a string.
-    """
-    if type(start) is not int or type(end) is not int or not 0 <= start < end:
-        problem = f"start {quoted(start)} and end {quoted(end)} found; expected 0 <= start < end"
-        raise place.error(problem, field=field)
-    if mention is not None and not isinstance(mention, str):
-        raise place.unexpected(mention, "the mention's text", field=field)
-    return GivenSpan(start, end, mention, field)
-
-
-def to_spans(
-    given: Sequence[GivenSpan], text: str, place: Place
-) -> tuple[list[Span | FormatError], str]:
-    """The spans in code points, and a remark on their unit (empty for code points).
-
-    A span that leaves the text or is not its mention has its error instead: the unit of which the fewest do so is taken,
-    then the one that cuts the fewest words. Code points that do as well are always right: what they cut all over a
-    file is not to be seen here (see :mod:`sciextract.formats.offset_check`).
-    """
-    offsets = OffsetMap(text)
-
-    def faults(unit: Unit) -> tuple[int, int]:
-        spans = [span for span in found[unit.name] if isinstance(span, Span)]
-        edges = [edge for span in spans for edge in (span.char_start, span.char_end)]
-        cuts = 0 if unit is CODE_POINTS else sum(cuts_word(text, edge) for edge in edges)
-        return len(given) - len(spans), cuts
-
-    found = {unit.name: [_fitting(item, unit, offsets, place) for item in given] for unit in UNITS}
-    best = min(UNITS, key=faults)
-    return found[best.name], "" if best is CODE_POINTS else best.remark
-
-
-def _fitting(given: GivenSpan, unit: Unit, offsets: OffsetMap, place: Place) -> Span | FormatError:
-    try:
-        span = span_between(given.start, given.end, unit, offsets, given.field, place)
-    except FormatError as error:
-        return error
-    found = span.of(offsets.text)
-    if given.mention is None or repeats(given.mention, [found]):
-        return span
-    problem = f"the mention is {quoted(given.mention)}, but the text has {quoted(found)}"
-    hint = "the text was changed after the annotation, so offsets may be wrong"
-    return place.error(f"{problem} at {[given.start, given.end]}", field=given.field, hint=hint)

@@ -9,10 +9,8 @@ from typing import TextIO
 from sciextract.documents.annotations import Entity
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import FormatError
-from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
-from sciextract.formats.items import CorpusItems
+from sciextract.formats.items import CorpusItems, in_fitting_unit
 from sciextract.formats.json_streams import read_objects
 from sciextract.formats.json_values import (
     Record,
@@ -25,6 +23,7 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import span_layers
 from sciextract.formats.sink import LineWriter
+from sciextract.text.offsets import OffsetMap, Unit
 
 
 class DoccanoWriter(LineWriter):
@@ -88,8 +87,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         hint = "name the columns so when exporting, or: jq -c '{text: .OLD_NAME, label: .OTHER_NAME}' FILE"
         raise place.error(problem, hint=hint)
     text = string_at(record["text"], "text", place)
-    items = CorpusItems(place, source.provenance)
-    columns = []
+    columns, kept = [], []
     for name in _SPAN_COLUMNS:
         value = record.get(name)
         # Labels of whole documents are strings, or a list of them.
@@ -97,59 +95,50 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         if not isinstance(value, str) and not strings:
             columns.append(name)
         elif value:
-            items.remarks[f"label of the whole document, kept as the field {name!r}"] += 1
+            kept.append(f"label of the whole document, kept as the field {name!r}")
     fields = unknown_fields(record, {key_field, "text", "relations", *columns}, place)
-    by_id = _add_entities(items, record, columns, text, place)
+    offsets = OffsetMap(text)
+
+    def read(unit: Unit) -> tuple[CorpusItems, dict[str, Entity]]:
+        items, by_id = CorpusItems(place, source.provenance), dict[str, Entity]()
+        for column in columns:
+            for index, value in enumerate(list_at(record.get(column), column, place)):
+                with items.leaving_out():
+                    _add_entity(items, value, by_id, unit, offsets, f"{column}[{index}]", place)
+        return items, by_id
+
+    items, by_id = in_fitting_unit(read, text)
+    items.remarks.update(kept)
     listed = record.get("relations")
     items.read_relations(listed, "relations", ("from_id", "to_id"), "type", by_id)
     yield items.document(text, fields)
 
 
-def _add_entities(
-    items: CorpusItems, record: Record, columns: list[str], text: str, place: Place
-) -> dict[str, Entity]:
-    """Add the spans of all columns, whose offsets are of one kind; gives the entities by their ids."""
-    given: list[tuple[GivenSpan, str, object]] = []
-    for column in columns:
-        for index, value in enumerate(list_at(record.get(column), column, place)):
-            with items.leaving_out():
-                given.append(_read_span(items, value, f"{column}[{index}]", place))
-    spans, remark = to_spans([span for span, *_ in given], text, place)
-    items.bare_offsets = not remark and any(span.mention is None for span, *_ in given)
-    if remark:
-        items.remarks[remark] += 1
-    by_id: dict[str, Entity] = {}
-    for (found, label, number), span in zip(given, spans, strict=True):
-        with items.leaving_out():
-            if isinstance(span, FormatError):
-                raise span
-            if number is not None and (not isinstance(number, int | str) or str(number) in by_id):
-                allowed = "a number or word of its own"
-                raise place.unexpected(number, allowed, field=f"{found.field}.id")
-            entity = items.entity([span], label)
-            if number is not None:
-                by_id[str(number)] = entity
-    return by_id
-
-
-def _read_span(
-    items: CorpusItems, value: object, field: str, place: Place
-) -> tuple[GivenSpan, str, object]:
-    """A span with its label and id."""
-    number = mention = None
+def _add_entity(
+    items: CorpusItems,
+    value: object,
+    by_id: dict[str, Entity],
+    unit: Unit,
+    offsets: OffsetMap,
+    field: str,
+    place: Place,
+) -> None:
+    number = copy = None
     if isinstance(value, list) and len(value) == 3:
         start, end, label = value
     elif isinstance(value, dict):
         start, end, label = (value.get(key) for key in ("start_offset", "end_offset", "label"))
-        number, mention = value.get("id"), value.get("text")
+        number, copy = value.get("id"), value.get("text")
     else:
         allowed = "[start, end, label], or an object with start_offset, end_offset and label"
         raise place.unexpected(value, allowed, field=field)
     if type(label) is int:
         label = str(label)
         items.remarks["label that is a number of doccano, whose name the file does not hold"] += 1
-    return (
-        given_span(start, end, mention, field, place),
-        label_at(label, f"{field} label", place),
-        number,
-    )
+    span = items.span_at(start, end, copy, unit, offsets, field)
+    label = label_at(label, f"{field} label", place)
+    if number is not None and (not isinstance(number, int | str) or str(number) in by_id):
+        raise place.unexpected(number, "a number or word of its own", field=f"{field}.id")
+    entity = items.entity([span], label)
+    if number is not None:
+        by_id[str(number)] = entity

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from sciextract.documents.annotations import (
@@ -18,11 +19,11 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument, Document, warnings_of
 from sciextract.errors import FormatError
-from sciextract.formats.alignment import is_variant, repeats
+from sciextract.formats.alignment import is_variant, repeats, span_between
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import list_at, object_at, string_at
 from sciextract.text.analyse import analyse
-from sciextract.text.offsets import UNITS, Unit
+from sciextract.text.offsets import CODE_POINTS, UNITS, OffsetMap, Unit, cuts_word
 
 COREFERENCE = "COREF"
 """The label of relations that link mentions of the same thing, as Prodigy's coreference recipe has it."""
@@ -117,6 +118,25 @@ class CorpusItems:
         if not is_variant(written, fragments):
             raise place.error(f"{quoted(written)} found, but the text has {there}", field=field)
         self.remarks[f"the copy {quoted(written)} of a mention is {there} in the text"] += 1
+
+    def span_at(
+        self, start: object, end: object, copy: object, unit: Unit, offsets: OffsetMap, field: str
+    ) -> Span:
+        """The characters between two offsets that count a unit; where the file has a copy of them, they are compared with it.
+
+        Raises:
+            FormatError: They are no offsets of the text, or the copy is another string.
+        """
+        if type(start) is not int or type(end) is not int or not 0 <= start < end:
+            problem = f"start {quoted(start)} and end {quoted(end)} found"
+            raise self._place.error(f"{problem}; expected 0 <= start < end", field=field)
+        if not isinstance(copy, str | None):
+            raise self._place.unexpected(copy, "the mention's text", field=field)
+        self.bare_offsets |= copy is None and unit is CODE_POINTS
+        span = span_between(start, end, unit, offsets, field, self._place)
+        if copy is not None:
+            self.check_copy(copy, [span.of(offsets.text)], self._place, field)
+        return span
 
     def entity(self, fragments: Sequence[Span], label: str, score: float | None = None) -> Entity:
         """Add an entity; ``fragments`` are ascending."""
@@ -260,25 +280,35 @@ _Found = TypeVar("_Found")
 
 def in_fitting_unit(
     read: Callable[[Unit], tuple[CorpusItems, _Found]],
+    text: str = "",
+    units: Sequence[Unit] = UNITS,
 ) -> tuple[CorpusItems, _Found]:
     """What is read with offsets of that unit of which the fewest mentions are :data:`MISFIT`; of code points where all do as well.
+
+    Args:
+        read: Reads the mentions of a record with offsets of a unit.
+        text: Where it is given, of other units that do as well, the one that cuts the fewest words is taken.
+        units: What offsets may count, code points first.
 
     Raises:
         FormatError: It cannot be read in any unit.
     """
-    found: list[tuple[CorpusItems, _Found]] = []
+    found: list[tuple[tuple[int, int], CorpusItems, _Found]] = []
     problems: list[FormatError] = []
-    for unit in UNITS:
+    for unit in units:
         try:
             items, others = read(unit)
         except FormatError as error:
             problems.append(error)
             continue
-        if unit is not UNITS[0]:
+        cuts = 0
+        if unit is not CODE_POINTS:
             items.remarks[unit.remark] += 1
-        found.append((items, others))
-        if not items.unread[MISFIT]:
+            edges = [edge for span in items.spans for edge in (span.char_start, span.char_end)]
+            cuts = sum(cuts_word(text, edge) for edge in edges)
+        found.append(((items.unread[MISFIT], cuts), items, others))
+        if not any(found[-1][0]):
             break
     if not found:
         raise problems[0]
-    return min(found, key=lambda reading: reading[0].unread[MISFIT])
+    return min(found, key=itemgetter(0))[1:]

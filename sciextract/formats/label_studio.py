@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 from xml.sax.saxutils import quoteattr
@@ -11,13 +12,12 @@ from sciextract.documents.annotations import Entity, Span, State
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import FormatError
-from sciextract.formats.alignment import GivenSpan, given_span, to_spans
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
     LOOSE,
     CorpusItems,
+    in_fitting_unit,
     score_of,
 )
 from sciextract.formats.json_streams import read_objects
@@ -33,6 +33,7 @@ from sciextract.formats.json_values import (
 )
 from sciextract.formats.layers import SpanLayers, span_layers
 from sciextract.formats.sink import ArraySink, LineWriter
+from sciextract.text.offsets import CODE_POINTS, UNITS, OffsetMap, Unit
 
 LABELS_NAME, TEXT_NAME = "label", "text"
 """The names that results refer to as ``from_name`` and ``to_name``."""
@@ -60,7 +61,7 @@ def labelling_config(schema: LabelSchema) -> str:
 
 
 REGION_TYPES = ("labels", "hypertextlabels")
-INCLUSIVE_ENDS = "ends count the last character; converted to exclusive ends"
+INCLUSIVE_ENDS = Unit("ends as the last character, as in the first releases", CODE_POINTS.widths)
 _DIRECTIONS = ("right", "left", "bi")
 
 
@@ -72,15 +73,15 @@ class ResultReader:
     """
 
     def __init__(
-        self, text: str, items: CorpusItems, place: Place, score: float | None = None
+        self, items: CorpusItems, offsets: OffsetMap, unit: Unit, place: Place, score: float | None
     ) -> None:
-        """Take the text, and the score of regions that have none of their own."""
+        """Take the text, what offsets count, and the score of regions that have none of their own."""
         self.items = items
         self._other_ids: set[str] = set()  # of results of other kinds, such as choices and ratings
-        self._text = text
+        self._offsets = offsets
+        self._unit = unit
         self._place = place
         self._score = score
-        self._given: list[tuple[GivenSpan, Record]] = []
         self._relations: list[tuple[str, Record]] = []
         self._by_id: dict[str, list[Entity]] = {}
 
@@ -93,28 +94,12 @@ class ResultReader:
         for result, where in self.items.objects(results, field):
             with self.items.leaving_out():
                 self._sort(result, where)
-        given_spans = [given for given, _ in self._given]
-        spans, remark = to_spans(given_spans, self._text, self._place)
-        if any(isinstance(span, FormatError) for span in spans):
-            # The first releases wrote the last character's offset as the end: the mentions tell.
-            longer = [span._replace(end=span.end + 1) for span in given_spans]
-            others, _ = to_spans(longer, self._text, self._place)
-            if all(span.mention for span in longer) and all(isinstance(o, Span) for o in others):
-                spans, remark = others, INCLUSIVE_ENDS
-        self.items.bare_offsets = not remark and any(span.mention is None for span in given_spans)
-        if remark:
-            self.items.remarks[remark] += 1
-        for (given, result), span in zip(self._given, spans, strict=True):
-            with self.items.leaving_out():
-                if isinstance(span, FormatError):
-                    raise span
-                self._add_entities(result, span, given.field)
         for where, result in self._relations:
             with self.items.leaving_out(LOOSE):
                 self._add_relation(result, where)
 
     def _sort(self, result: Record, field: str) -> None:
-        """Note a result as a region, a relation, or something else."""
+        """Add a region; note a relation, or something else."""
         kind = result.get("type")
         value = result.get("value") if kind in REGION_TYPES else None
         if isinstance(value, dict) and not isinstance(value.get("start"), int):
@@ -129,8 +114,11 @@ class ResultReader:
         else:
             mention = result["value"].get("text")
             start, end = value.get("start"), value.get("end")
-            given = given_span(start, end, mention, f"{field}.value", self._place)
-            self._given.append((given, result))
+            if self._unit is INCLUSIVE_ENDS and type(end) is int:
+                end += 1
+            where = f"{field}.value"
+            span = self.items.span_at(start, end, mention, self._unit, self._offsets, where)
+            self._add_entities(result, span, where)
 
     def _add_entities(self, result: Record, span: Span, field: str) -> None:
         own, value = score_of(result.get("score")), result["value"]
@@ -263,6 +251,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         "draft is not read": len(drafts),
         "prediction next to an annotation is not read": len(predictions) * bool(done),
     }
+    offsets = OffsetMap(text)
     # An annotation by each person, else what each model predicted, else a document without items.
     for number, layer in enumerate(done or predictions or [{}]):
         made_by = layer.get("completed_by" if done else "model_version")
@@ -274,14 +263,26 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         provenance = f"{source.provenance}:{made_by}" if made_by else source.provenance
         state = State.UNDECIDED if predictions and not done else State.IMPORTED
         owner = f"{provenance} {number}" if number else ""
-        items = CorpusItems(place, provenance, state, owner)
+        field = f"{'annotations' if done else 'predictions'}[{number}].result"
+        read = partial(_read_layer, layer, field, offsets, place, (provenance, state, owner))
+        items, _ = in_fitting_unit(read, text, (*UNITS, INCLUSIVE_ENDS))
         # What is said of the task is counted once, with its first document.
         items.remarks.update(remarks if not number else {})
-        reader = ResultReader(text, items, place, score_of(layer.get("score")))
-        reader.read(
-            layer.get("result"), f"{'annotations' if done else 'predictions'}[{number}].result"
-        )
         yield items.document(text, fields)
+
+
+def _read_layer(
+    layer: Record,
+    field: str,
+    offsets: OffsetMap,
+    place: Place,
+    made_by: tuple[str, State, str],
+    unit: Unit,
+) -> tuple[CorpusItems, None]:
+    items = CorpusItems(place, *made_by)
+    reader = ResultReader(items, offsets, unit, place, score_of(layer.get("score")))
+    reader.read(layer.get("result"), field)
+    return items, None
 
 
 _MIN_FIELDS = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")

@@ -136,7 +136,7 @@ def test_a_real_sample_is_recognised_and_comes_back(tool: str, sample: str, tmp_
     documents = read_all(shared_path(sample), None)
     assert documents and any(document.annotations.entities for document in documents)
     remarks = [remark for document in documents for remark in document.warnings]
-    assert remarks == ([f"{INCLUSIVE_ENDS} (once)"] if "old-format" in sample else [])
+    assert remarks == ([f"{INCLUSIVE_ENDS.remark} (once)"] if "old-format" in sample else [])
     for other in ("prodigy", "doccano", "labelstudio"):
         path = tmp_path / f"{other}.json"
         assert not written(path, other, *documents)

@@ -12,6 +12,7 @@ import pytest
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
+from sciextract.formats.label_studio import INCLUSIVE_ENDS
 from sciextract.text.offsets import UTF16
 from tests.shared_data import shared_path
 from tests.unit.formats.tool_files import (
@@ -124,7 +125,7 @@ def test_the_first_layout_with_its_inclusive_ends(tmp_path: Path) -> None:
     record = task(annotations=..., completions=[{"id": 1, "result": result}], data=data)
     (found,) = documents_of(tmp_path, "labelstudio", record)
     assert mentions(found) == [("Task", "parse")]
-    assert found.warnings == ("ends count the last character; converted to exclusive ends (once)",)
+    assert found.warnings == (f"{INCLUSIVE_ENDS.remark} (once)",)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +235,7 @@ ODD: list[tuple[dict[str, Any], str]] = [
         {"result": [region("a", 3, 99, "T")]},
         r"result\[0\]\.value: 3 99 found; expected offsets in the text",
     ),
-    ({"result": [region("a", 3, 8, "T", text="graph")]}, r"the mention is 'graph', but .* 'parse'"),
+    ({"result": [region("a", 3, 8, "T", text="graph")]}, r"'graph' found, but .* 'parse'"),
     ({"result": [region("a", 3, 8, "T", end=...)]}, r"start 3 and end None found"),
     (
         {"result": [region("a", 3, 8, "T", text=7)]},
