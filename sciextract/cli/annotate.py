@@ -151,7 +151,7 @@ class AnnotateOptions:
             raise UsageError(
                 "--promise chooses the thresholds", "leave out --threshold, or the promise"
             )
-        how = RunOptions(**{each.name: getattr(self, each.name) for each in fields(RunOptions)})
+        how = RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)})
         least, promise = parse_thresholds(self.threshold or []), parse_promise(self.promise or [])
         only = parse_labels(self.only or [])
         return ModelChoice(self.model, least, self.candidates, only, how, promise, self.confidence)
@@ -264,7 +264,7 @@ def _find_project(options: AnnotateOptions) -> Path | None:
     from sciextract.resources import SUFFIX, implied_project
 
     if options.project is None:
-        if given := [each for each in options.inputs or () if each.endswith(SUFFIX)]:
+        if given := [path for path in options.inputs or () if path.endswith(SUFFIX)]:
             raise UsageError(
                 f"{given[0]} is a project, not a file of abstracts",
                 as_command("sciextract", "annotate", "--project", given[0]),

@@ -45,14 +45,14 @@ def describe_promise(promise: Promise) -> Iterator[str]:
     """What is promised of each label, and what is not."""
     wanted = ", ".join(f"{task} {value:g}" for task, value in promise.wanted.items())
     yield f"precision of at least {wanted}, each label with confidence {promise.confidence:g}; chosen on {promise.source}"
-    for each in promise.labels:
-        name = f"{each.task} {each.label}"
-        if each.threshold is not None:
-            yield f"{name}: scores from {each.threshold:.2f}; held-out precision {each.precision:.2f}, recall {each.recall:.2f}"
-        elif each.further is not None:
-            yield f"{name}: cannot be promised and is not written; it takes about {each.further} more abstracts"
+    for label in promise.labels:
+        name = f"{label.task} {label.label}"
+        if label.threshold is not None:
+            yield f"{name}: scores from {label.threshold:.2f}; held-out precision {label.precision:.2f}, recall {label.recall:.2f}"
+        elif label.further is not None:
+            yield f"{name}: cannot be promised and is not written; it takes about {label.further} more abstracts"
         else:
-            yield f"{name}: cannot be promised and is not written; too few held-out items, or too often wrong ({each.precision:.2f} right of all)"
+            yield f"{name}: cannot be promised and is not written; too few held-out items, or too often wrong ({label.precision:.2f} right of all)"
 
 
 def describe_run(report: Report) -> str:
@@ -306,5 +306,5 @@ def _console() -> Console:
 def _styles(schema: LabelSchema | None) -> dict[str, str]:
     if schema is None:
         return {}
-    relations = {each.label: f"bold {each.colour}" for each in schema.relations}
-    return relations | {each.label: f"bold {each.colour}" for each in schema.entities}
+    relations = {relation.label: f"bold {relation.colour}" for relation in schema.relations}
+    return relations | {entity.label: f"bold {entity.colour}" for entity in schema.entities}

@@ -266,7 +266,7 @@ def command_with(
         # The hints are strings here, and Typer needs the objects behind them.
         taken = signature(options, eval_str=True)
         command.__signature__ = taken  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in taken.parameters.values()}
+        command.__annotations__ = {name: of.annotation for name, of in taken.parameters.items()}
         return command
 
     return decorate

@@ -202,7 +202,7 @@ def comparison_table(comparison: ComparedModels) -> None:
     else:
         rows = []
         for name, (first, second) in comparison.stated.items():
-            cells = ["-" if each is None else f"{each:.1f}" for each in (first, second)]
+            cells = ["-" if value is None else f"{value:.1f}" for value in (first, second)]
             change = less(first, second)
             rows.append((STATED[name], [*cells, "-" if change is None else f"{change:+.1f}"]))
         print_table("F1 on dev as the models state it", ("A", "B", "B less A"), rows)
@@ -240,8 +240,8 @@ def _print_compared(title: str, compared: Compared, heads: tuple[str, str, str, 
         labels = compared.labels.get(task, {}).items()
         named += [(f"  {label}", of_label) for label, of_label in labels]
     rows = []
-    for name, each in named:
-        scores = (f"{each.before:.1f}", f"{each.after:.1f}", f"{each.difference:+.1f}")
-        spread = (f"{each.low:+.1f} to {each.high:+.1f}", f"{each.probability:.2f}")
-        rows.append((name, [*scores, *spread, str(each.gold)]))
+    for name, result in named:
+        scores = (f"{result.before:.1f}", f"{result.after:.1f}", f"{result.difference:+.1f}")
+        spread = (f"{result.low:+.1f} to {result.high:+.1f}", f"{result.probability:.2f}")
+        rows.append((name, [*scores, *spread, str(result.gold)]))
     print_table(title, columns, rows)

@@ -59,7 +59,7 @@ class _Sections(TyperGroup):
         for title, names in _SECTIONS.items():
             shown = [(name, known[name]) for name in names.split()]
             # All columns begin at the same place.
-            rows = [(name.ljust(width), each.get_short_help_str(limit)) for name, each in shown]
+            rows = [(name.ljust(width), made.get_short_help_str(limit)) for name, made in shown]
             with formatter.section(title):
                 formatter.write_dl(rows)
 

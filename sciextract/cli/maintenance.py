@@ -185,9 +185,9 @@ def backup(
         report(_backup_json(made), words, as_json)
         return
     made_before = backups.list_backups(path)
-    for each in made_before:
-        words = f"{each.at} UTC  {each.bytes:>13,} bytes  {each.reason}  {each.path}"
-        print_row(_backup_json(each), words, as_json)
+    for file in made_before:
+        words = f"{file.at} UTC  {file.bytes:>13,} bytes  {file.reason}  {file.path}"
+        print_row(_backup_json(file), words, as_json)
     if not made_before:
         check_project(path)  # a missing project is an error; one that is gone still has its backups
         say("", f"{path} has no backups yet")

@@ -75,15 +75,15 @@ def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
             problem = (
                 f"{error.message}\n  {error.hint}"  # the list shows what can be chosen instead
             )
-    for each in known_models():
-        words = "in the package" if each.bundled else f"since {each.since[:16]}".replace("T", " ")
-        if each.distribution:
-            words = f"from {each.distribution}"
-        if each.problem:
-            words = f"cannot be used: {each.problem}"
-        in_use = each.folder == used
-        line = f"{'*' if in_use else ' '} {each.id:<32}  {words}"
-        print_row({**each.to_json(), "in_use": in_use}, line, as_json)
+    for model in known_models():
+        words = "in the package" if model.bundled else f"since {model.since[:16]}".replace("T", " ")
+        if model.distribution:
+            words = f"from {model.distribution}"
+        if model.problem:
+            words = f"cannot be used: {model.problem}"
+        in_use = model.folder == used
+        line = f"{'*' if in_use else ' '} {model.id:<32}  {words}"
+        print_row({**model.to_json(), "in_use": in_use}, line, as_json)
     if problem:
         typer.echo(visible(f"Warning: {problem}", keep="\n"), err=True)
 

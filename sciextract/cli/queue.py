@@ -132,10 +132,10 @@ def show(name: _Name, project: ProjectOption = None, as_json: JsonLinesOption = 
 
     with open_chosen_project(project, read=True) as opened:
         abstracts = abstracts_of(opened, name)
-    for place, each in enumerate(abstracts, 1):
-        progress = "done" if each.done else counted(each.undecided, "undecided", "undecided")
-        line = f"{place:>5}  {each.doc_key}  {each.title[:80]}  {progress}"
-        print_row(asdict(each), line, as_json)
+    for place, row in enumerate(abstracts, 1):
+        progress = "done" if row.done else counted(row.undecided, "undecided", "undecided")
+        line = f"{place:>5}  {row.doc_key}  {row.title[:80]}  {progress}"
+        print_row(asdict(row), line, as_json)
 
 
 @queue.command()

@@ -132,14 +132,14 @@ def new(
         )
     undirected = {*(symmetric or ())}
     if entity:
-        entities = [entity_type(each) for each in entity]
-        relations = [relation_type(each, undirected) for each in relation or ()]
+        entities = [entity_type(words) for words in entity]
+        relations = [relation_type(words, undirected) for words in relation or ()]
     else:
-        entities = [entity_type(each) for each in _ask_entities()]
-        relations = [relation_type(*each) for each in _ask_relations()]
+        entities = [entity_type(entity) for entity in _ask_entities()]
+        relations = [relation_type(*relation) for relation in _ask_relations()]
         coreference = typer.confirm("Group mentions of the same thing (coreference)?", err=True)
-    if unknown := undirected - {each.label for each in relations}:
-        labels = ", ".join(each.label for each in relations) or "none"
+    if unknown := undirected - {relation.label for relation in relations}:
+        labels = ", ".join(relation.label for relation in relations) or "none"
         raise UsageError(
             f"--symmetric {', '.join(sorted(unknown))}: no such relation; given: {labels}"
         )

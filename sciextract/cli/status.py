@@ -187,45 +187,45 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
     )
     yield f"F1 on the latest {curve.window} finished abstracts, as predicted before you corrected them:"
     yield f"{'':<12} {'abstracts':>9} {'shown':>7}   {'abstracts':>9} {'adapter':>7} {'without':>7}"
-    used = [(layer, each) for layer, each in curve.layers.items() if each.items]
-    for layer, each in used:
-        last = len(each.shown)
+    used = [(layer, scores) for layer, scores in curve.layers.items() if scores.items]
+    for layer, measured in used:
+        last = len(measured.shown)
         for after in sorted({*(point for point in _SHOWN_AFTER if point < last), last} - {0}):
-            line = f"{layer:<12} {after:>9,} {each.shown[after - 1]:>7.1f}"
-            if after <= len(each.adapter):
-                with_it, without = each.adapter[after - 1], each.other[after - 1]
+            line = f"{layer:<12} {after:>9,} {measured.shown[after - 1]:>7.1f}"
+            if after <= len(measured.adapter):
+                with_it, without = measured.adapter[after - 1], measured.other[after - 1]
                 line += f"   {after:>9,} {with_it:>7.1f} {without:>7.1f}"
             yield line
-    for layer, each in used:
-        yield f"{layer}: the adapter is {'on' if each.use.on else 'off'} ({each.use.reason})"
-        for change in each.use.switches:
+    for layer, measured in used:
+        yield f"{layer}: the adapter is {'on' if measured.use.on else 'off'} ({measured.use.reason})"
+        for change in measured.use.switches:
             yield f"  {'on' if change.on else 'off'} after abstract {change.after}: {change.reason}"
     yield from sure_words(curve.sure)
     latest = points[-10:]
-    moved = [each for each in points if each.travel is not None]
+    moved = [point for point in points if point.travel is not None]
     yield (
-        f"keys to decide, per abstract: {_mean(each.keys for each in points)}; "
-        f"latest {len(latest)}: {_mean(each.keys for each in latest)}"
+        f"keys to decide, per abstract: {_mean(point.keys for point in points)}; "
+        f"latest {len(latest)}: {_mean(point.keys for point in latest)}"
     )
     yield (
-        f"keys to move, per abstract: {_mean(each.travel for each in points)}; "
-        f"latest {len(latest)}: {_mean(each.travel for each in latest)}"
+        f"keys to move, per abstract: {_mean(point.travel for point in points)}; "
+        f"latest {len(latest)}: {_mean(point.travel for point in latest)}"
         + (f" (recorded in {len(moved):,} of {len(points):,})" if len(moved) < len(points) else "")
     )
-    both = [each for each in points if each.keys_adapter is not None]
+    both = [point for point in points if point.keys_adapter is not None]
     if both:
         yield (
-            f"decision keys to correct what was suggested: {_mean(each.keys_adapter for each in both)} with the "
-            f"adapter, {_mean(each.keys_other for each in both)} without it (estimated)"
+            f"decision keys to correct what was suggested: {_mean(point.keys_adapter for point in both)} with the "
+            f"adapter, {_mean(point.keys_other for point in both)} without it (estimated)"
         )
     yield (
-        f"seconds an abstract: {_mean(each.seconds for each in points)}; "
-        f"latest {len(latest)}: {_mean(each.seconds for each in latest)}"
+        f"seconds an abstract: {_mean(point.seconds for point in points)}; "
+        f"latest {len(latest)}: {_mean(point.seconds for point in latest)}"
     )
 
 
 def _mean(values: Iterable[float | None]) -> str:
-    known = [each for each in values if each is not None]
+    known = [value for value in values if value is not None]
     return f"{fsum(known) / len(known):.1f}" if known else "unknown"
 
 
@@ -243,11 +243,11 @@ def _stats_lines(statistics: Stats) -> Iterator[str]:
         yield "calibration: no decisions on the model's items yet"
     else:
         yield f"calibration (expected calibration error {statistics.calibration_error:.3f}):"
-        for each in statistics.reliability:
-            if each.count and each.mean_score is not None and each.accepted is not None:
+        for bucket in statistics.reliability:
+            if bucket.count and bucket.mean_score is not None and bucket.accepted is not None:
                 yield (
-                    f"  score {each.low:.1f} to {each.high:.1f}: {each.count:6,} decided, "
-                    f"claimed {each.mean_score:.2f}, accepted {each.accepted:.2f}"
+                    f"  score {bucket.low:.1f} to {bucket.high:.1f}: {bucket.count:6,} decided, "
+                    f"claimed {bucket.mean_score:.2f}, accepted {bucket.accepted:.2f}"
                 )
     if statistics.seconds_per_abstract is not None:
         yield f"time: {statistics.seconds_per_abstract:.1f} s an abstract ({statistics.timed_abstracts:,} timed)"

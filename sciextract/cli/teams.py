@@ -180,8 +180,8 @@ def adjudicate(
     from sciextract.workflows.adjudicate import AdjudicationResult, decide_all, disputes
 
     with open_chosen_project(project, author, read=take is None) as opened:
-        differences = [each for each in disputes(opened, source) if not key or each.key in key]
-        if unknown := sorted(set(key or ()) - {each.key for each in differences}):
+        differences = [case for case in disputes(opened, source) if not key or case.key in key]
+        if unknown := sorted(set(key or ()) - {difference.key for difference in differences}):
             raise UsageError(
                 f"no difference has the key {', '.join(unknown)}",
                 "sciextract adjudicate lists them",
@@ -191,13 +191,13 @@ def adjudicate(
         if take is not None:
             only_these = bool(key or (source and take == "majority"))
             done = decide_all(opened, differences, take, only_these=only_these)
-            left = sum(not key or each.key in key for each in disputes(opened, source))
+            left = sum(not key or dispute.key in key for dispute in disputes(opened, source))
         else:
-            for each in differences:
-                words = each.in_words(opened.document_state(each.number).text)
-                source = each.source.removeprefix("import:")
-                line = f"{each.key}  {each.difference.doc_key}  {each.difference.layer.item}  {source}  {words}"
-                print_row(each.to_json(), line, as_json)
+            for difference in differences:
+                words = difference.in_words(opened.document_state(difference.number).text)
+                source = difference.source.removeprefix("import:")
+                line = f"{difference.key}  {difference.difference.doc_key}  {difference.difference.layer.item}  {source}  {words}"
+                print_row(difference.to_json(), line, as_json)
     words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"

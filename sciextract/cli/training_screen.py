@@ -173,7 +173,7 @@ def line_of(event: TrainingEvent) -> str:
         case events.DevScored():
             names = ("entity", "relation", "unordered", "strict", "coreference")
             found = {name: getattr(event, name) for name in names}
-            f1 = {name: "-" if each is None else f"{each:.1f}" for name, each in found.items()}
+            f1 = {name: "-" if score is None else f"{score:.1f}" for name, score in found.items()}
             return (
                 f"epoch {event.epoch}: dev entity {f1['entity']} relation {f1['relation']} "
                 f"(unordered {f1['unordered']}, strict {f1['strict']}) coreference {f1['coreference']}"

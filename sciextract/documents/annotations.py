@@ -277,24 +277,24 @@ class Annotations:
             candidates = replace(
                 candidates,
                 spans=tuple(
-                    replace(each, labels=_renamed(each.labels, entities))
-                    for each in candidates.spans
+                    replace(span, labels=_renamed(span.labels, entities))
+                    for span in candidates.spans
                 ),
                 pairs=tuple(
-                    replace(each, labels=_renamed(each.labels, relations))
-                    for each in candidates.pairs
+                    replace(pair, labels=_renamed(pair.labels, relations))
+                    for pair in candidates.pairs
                 ),
             )
         return replace(
             self,
-            entities=tuple(_relabelled(each, entities) for each in self.entities),
-            relations=tuple(_relabelled(each, relations) for each in self.relations),
+            entities=tuple(_relabelled(entity, entities) for entity in self.entities),
+            relations=tuple(_relabelled(relation, relations) for relation in self.relations),
             candidates=candidates,
         )
 
     def in_states(self, states: Container[State]) -> Annotations:
         """The items of some states; what is left out takes the relations and mentions of such entities with it."""
-        left_out = {each.id for each in self.entities if each.state not in states}
+        left_out = {entity.id for entity in self.entities if entity.state not in states}
         relations = tuple(
             relation
             for relation in self.relations
@@ -312,9 +312,9 @@ class Annotations:
                 if attribute.state in states and attribute.target in kept
             ),
             clusters=tuple(
-                each.only(set(each.live_mentions) - left_out)
-                for each in self.clusters
-                if each.state in states
+                cluster.only(set(cluster.live_mentions) - left_out)
+                for cluster in self.clusters
+                if cluster.state in states
             ),
         )
 
@@ -328,7 +328,7 @@ def _relabelled(item: _Labelled, names: Mapping[str, str]) -> _Labelled:
 
 
 def _renamed(given: Iterable[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
-    return tuple(LabelScore(names.get(each.label, each.label), each.score) for each in given)
+    return tuple(LabelScore(names.get(old.label, old.label), old.score) for old in given)
 
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"

@@ -99,13 +99,13 @@ def bibliography_of(fields: Mapping[str, Any]) -> Bibliography:
     noted = {
         name.lower(): value
         for note in _NOTES
-        for each in named.get(note, ())
-        if isinstance(each, str)
-        for name, value in _NOTED.findall(each)
+        for line in named.get(note, ())
+        if isinstance(line, str)
+        for name, value in _NOTED.findall(line)
     }
     dois, pmids = _usable(named, "doi", bare_doi), _usable(named, "pmid", pmid_of)
     # Of addresses, only an own one: Scopus links to itself with more than a DOI in the address.
-    pages = (bare_doi(each) for name in ("url", "ur") for each in named.get(name, ()))
+    pages = (bare_doi(url) for name in ("url", "ur") for url in named.get(name, ()))
     return Bibliography(
         doi=next(dois, None) or next(filter(None, pages), None) or bare_doi(noted.get("doi")),
         pmid=next(pmids, None) or pmid_of(noted.get("pmid")),
@@ -195,8 +195,8 @@ def year_of(value: object) -> int | None:
     >>> year_of("2019///"), year_of(2019.0), year_of({"date-parts": [[2019, 3]]}), year_of("in press")
     (2019, 2019, 2019, None)
     """
-    for each in _leaves(value, 4):
-        text = _digits(each).strip()
+    for leaf in _leaves(value, 4):
+        text = _digits(leaf).strip()
         compact = _COMPACT_DATE.fullmatch(text)
         found = _FOUR_DIGITS.search(compact[1] if compact else text)
         if found:
@@ -221,7 +221,7 @@ def authors_of(value: object) -> tuple[str, ...]:
         names = map(_name_of, value)
     else:
         return ()
-    return tuple([name for each in names if (name := " ".join(each.split()))])
+    return tuple([name for given in names if (name := " ".join(given.split()))])
 
 
 def family_first(name: str) -> str:

@@ -183,7 +183,7 @@ def _words(text: str) -> list[str]:
         text = unescape(_TAG.sub("", text)).replace("&", " and ")
     if not text.isascii():
         plain = unicodedata.normalize("NFKD", text)
-        text = "".join([each for each in plain if not unicodedata.combining(each)])
+        text = "".join([char for char in plain if not unicodedata.combining(char)])
     return _WORD.findall(text.casefold())
 
 
@@ -260,7 +260,7 @@ def _hashes(paper: PaperRecord) -> tuple[int, ...]:
     shown = _letters(_TRANSLATED.sub("", paper.title)[:_SEEN_OF_TITLE])
     begin = _letters(without_rights(paper.text[:SEEN])[: 2 * _SEEN_OF_TEXT])[:_SEEN_OF_TEXT]
     names = {"doi": paper.doi, "pmid": paper.pmid, "title": shown, "text": begin}
-    return tuple([hash(each) for each in names.items() if each[1]])
+    return tuple([hash(name) for name in names.items() if name[1]])
 
 
 def first_of_each(documents: Iterable[Document]) -> list[int]:

@@ -247,8 +247,8 @@ class LabelSchema:
             "coreference": self.coreference,
             "entities": sorted(self.entity_labels),
             "relations": {
-                each.label: {"symmetric": each.symmetric, "pairs": sorted(set(each.pairs))}
-                for each in self.relations
+                kind.label: {"symmetric": kind.symmetric, "pairs": sorted(set(kind.pairs))}
+                for kind in self.relations
             },
         }
         if self.attributes:  # without them the hash is that of earlier versions
@@ -324,15 +324,15 @@ _Type = TypeVar("_Type", EntityType, RelationType, AttributeType)
 
 
 def _named(types: Iterable[_Type], label: str, problem: str) -> _Type:
-    by_label = {each.label: each for each in types}
+    by_label = {kind.label: kind for kind in types}
     if label not in by_label:
         raise SchemaError(f"{problem} {label!r}; choose from: {', '.join(by_label) or 'none'}")
     return by_label[label]
 
 
 def _names(types: Iterable[EntityType | RelationType | AttributeType]) -> dict[str, str]:
-    now = {each.label for each in types}
-    return {name: each.label for each in types for name in each.formerly if name not in now}
+    now = {kind.label for kind in types}
+    return {name: kind.label for kind in types for name in kind.formerly if name not in now}
 
 
 def match_names(

@@ -92,7 +92,7 @@ def looks_english(text: str) -> bool:
     """
     words = _WORDS.findall(text[:_SAMPLE_CHARACTERS])
     letters = "".join(words)
-    if len(letters) >= _LEAST_LETTERS and 2 * sum(each < "\u0250" for each in letters) < len(
+    if len(letters) >= _LEAST_LETTERS and 2 * sum(letter < "\u0250" for letter in letters) < len(
         letters
     ):
         return False

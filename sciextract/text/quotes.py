@@ -155,9 +155,9 @@ class QuoteFinder:
         at = letters.find(wanted) if wanted else -1
         while at >= 0:
             edges = kept[at], kept[at + len(wanted) - 1] + 1
-            around = (self._lower[max(each - 1, 0) : each + 1] for each in edges)
+            around = (self._lower[max(edge - 1, 0) : edge + 1] for edge in edges)
             if not any(
-                len(each) > 1 and each.isalnum() and not _WORD_ALONE.search(each) for each in around
+                len(span) > 1 and span.isalnum() and not _WORD_ALONE.search(span) for span in around
             ):
                 yield self._span(*edges)
             at = letters.find(wanted, at + 1)
@@ -186,7 +186,7 @@ class QuoteFinder:
                 before, behind = reversed(quote[: wanted[0].start()]), quote[wanted[-1].end() :]
                 start -= _count_alike(before, reversed(text[:start]))
                 span = self._span(start, end + _count_alike(behind, text[end:]))
-                cut = any(span.char_start < each < span.char_end for each in self._ends)
+                cut = any(span.char_start < end < span.char_end for end in self._ends)
                 if not cut and _gaps_of(words) == gaps:
                     fitting.append((distance, span))
         least = min(fitting, default=(0, None))[0]
@@ -201,7 +201,7 @@ class QuoteFinder:
         if one == two:
             return 0
         fixed = len(word) < _SHORTEST or any(
-            not each.isalpha() or each.isupper() for each in word[1:]
+            not char.isalpha() or char.isupper() for char in word[1:]
         )
         most = int(self._limit * len(word))
         if fixed or abs(len(one) - len(two)) > max(most, 1):
@@ -225,7 +225,7 @@ def _gaps_of(words: Sequence[re.Match[str]]) -> list[str]:
 
 def _lower(text: str) -> str:
     """The text in lower case, as long as before: some letters become two."""
-    return "".join(low if len(low := each.lower()) == 1 else each for each in text)
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
 def _count_alike(one: Iterable[str], other: Iterable[str]) -> int:
