@@ -100,8 +100,8 @@ def edge_line(edge: Edge, node: Node | None) -> str:
 
 def sentence_lines(sentences: Iterable[Sentence], indent: str) -> Iterable[str]:
     """What supports an edge: place, score and words."""
-    for each in sentences:
-        year = f", {each.year}" if each.year else ""
-        score = "" if each.score is None else f", score {each.score:.2f}"
-        yield f"{indent}{each.doc_key}{year}, characters {each.char_start}-{each.char_end}{score}:"
-        yield f"{indent}  {' '.join(each.text.split())}"
+    for quote in sentences:
+        year = f", {quote.year}" if quote.year else ""
+        score = "" if quote.score is None else f", score {quote.score:.2f}"
+        yield f"{indent}{quote.doc_key}{year}, characters {quote.char_start}-{quote.char_end}{score}:"
+        yield f"{indent}  {' '.join(quote.text.split())}"

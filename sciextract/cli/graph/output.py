@@ -81,7 +81,7 @@ def survey(
 
     with open_graph(graph) as connection:
         found = write_survey(connection, graph, find_node(connection, node), output, force=force)
-    sections = [each.title for each in found.sections]
+    sections = [section.title for section in found.sections]
     summary = {"output": str(output), "sections": sections, "papers": len(found.papers)}
     cited = counted(len(found.papers), "paper")
     report(

@@ -70,13 +70,13 @@ def papers(
     if output is None and limit is None and not as_json:
         limit = _SHOWN + 1  # one more tells whether there are more
     with open_graph(graph) as connection:
-        first, *rest = [find_node(connection, each) for each in (node, *(others or ()))]
+        first, *rest = [find_node(connection, name) for name in (node, *(others or ()))]
         found = papers_of(
             connection, first, rest,
             years=years, related=related, sentences=sentences, limit=limit,
         )  # fmt: skip
     if not found:
-        names = " and ".join([repr(each.name) for each in (first, *rest)])
+        names = " and ".join([repr(one.name) for one in (first, *rest)])
         raise nothing(f"no paper {'relates' if related else 'names'} {names} in these years")
     if output is not None:
         from sciextract.graph.answers import write_papers
@@ -84,11 +84,11 @@ def papers(
         write_papers(found, graph, output, force=force)
         say("", f"{output} holds {counted(len(found), 'paper')}")
     if as_json:
-        show_json(each.to_json() for each in found)
+        show_json(paper.to_json() for paper in found)
     elif output is None:
         more = limit == _SHOWN + 1 and len(found) == limit
-        for each in found[:_SHOWN] if more else found:
-            show(_lines(each))
+        for paper in found[:_SHOWN] if more else found:
+            show(_lines(paper))
         if more:
             say("", "there are more: --limit N, or all of them with --json or --output FILE")
 
@@ -107,14 +107,14 @@ def _years(text: str | None) -> Years:
     ends = (first, last if dash else first)
     if (
         text == "-"
-        or not all(re.fullmatch("([0-9]{4})?", each) for each in ends)
+        or not all(re.fullmatch("([0-9]{4})?", end) for end in ends)
         or "" < last < first
     ):
         raise UsageError(
             f"--year {text!r} found; expected a year and a range of years",
             "such as 2020, 2015-2020, 2015- or -2020",
         )
-    return Years(*[int(each) if each else None for each in ends])
+    return Years(*[int(end) if end else None for end in ends])
 
 
 def _lines(paper: Paper) -> Iterator[str]:
@@ -128,7 +128,7 @@ def _lines(paper: Paper) -> Iterator[str]:
         paper.doc_key if published.title else None,
         ", ".join(paper.relations),
     )
-    yield f"      {' | '.join([each for each in links if each])}"
+    yield f"      {' | '.join([link for link in links if link])}"
     for sentence in paper.sentences:
         yield f"      > {' '.join(sentence.text.split())}"
 
@@ -181,19 +181,19 @@ def results(
         write_results(chosen, graph, output, force=force)
         say("", f"{output} holds {counted(len(chosen), 'result')}")
     if as_json:
-        show_json(each.to_json() for each in chosen)
+        show_json(place.to_json() for place in chosen)
     elif output is None:
         board = None
-        for each in chosen:
-            if board != (board := each.board):
-                show([" | ".join(each.board)])
-            value = f"{'±' if each.is_difference else ''}{each.value:g}{each.unit}"
-            known = each.paper.published
-            about = [each.split, each.system.name if each.system else ""]
+        for place in chosen:
+            if board != (board := place.board):
+                show([" | ".join(place.board)])
+            value = f"{'±' if place.is_difference else ''}{place.value:g}{place.unit}"
+            known = place.paper.published
+            about = [place.split, place.system.name if place.system else ""]
             system = "".join([f"  ({one})" for one in about if one])
-            title = f"{known.year or '----'}  {known.title or each.paper.doc_key}{system}"
+            title = f"{known.year or '----'}  {known.title or place.paper.doc_key}{system}"
             show(
-                [f"  {value:>8}  {title}", f"            > {' '.join(each.sentence.text.split())}"]
+                [f"  {value:>8}  {title}", f"            > {' '.join(place.sentence.text.split())}"]
             )
         if len(chosen) < len(found):
             say("", f"{len(found):,} results; --limit N shows more, --output FILE.csv holds all")

@@ -150,16 +150,16 @@ def together(
     if not found:
         raise nothing(f"no such node is named together with {first.name!r}")
     if to == "json":
-        show_json(each.to_json() for each in found)
+        show_json(row.to_json() for row in found)
         return
     rows = [
         (
-            str(each.documents), "" if each.versus is None else str(each.versus), f"{each.lift:.2f}", f"{each.low:.2f}-{each.high:.2f}",
-            span_of_years(each.first_year, each.last_year), each.node.name, each.node.label,
-            each.quote.doc_key if each.quote else "",
-            quoted(each.quote.sentences) if each.quote else "",
+            str(row.documents), "" if row.versus is None else str(row.versus), f"{row.lift:.2f}", f"{row.low:.2f}-{row.high:.2f}",
+            span_of_years(row.first_year, row.last_year), row.node.name, row.node.label,
+            row.quote.doc_key if row.quote else "",
+            quoted(row.quote.sentences) if row.quote else "",
         )
-        for each in found
+        for row in found
     ]  # fmt: skip
     if to == "csv":
         from sciextract.formats.table_rows import csv_row
@@ -240,10 +240,10 @@ def gaps(
         tested = f"{counted(passed.tested, 'node')} of this type can be expected in three of its abstracts or more"
         raise nothing(f"no gap at {first.name!r}: {tested}, and all are there")
     lines = [f"{'abstracts':>9} {'expected':>8} {'chance':>8}  with {first.name}"]
-    for each in passed.found:
-        near = ", ".join([f"{name.name} {documents:,}" for name, documents in each.nearest])
-        counts = f"{each.documents:9,} {each.expected:8.1f} {each.chance:8.1e}"
-        lines += [f"{counts}  {each.node.name}", f"{'':29}nearest: {near or '-'}"]
+    for candidate in passed.found:
+        near = ", ".join([f"{name.name} {documents:,}" for name, documents in candidate.nearest])
+        counts = f"{candidate.documents:9,} {hub.expected:8.1f} {hub.chance:8.1e}"
+        lines += [f"{counts}  {candidate.node.name}", f"{'':29}nearest: {near or '-'}"]
     chance = f"of which about {passed.by_chance:.1f} pass by chance"
     lines.append(f"{passed.tested:,} nodes tested, {chance}")
     answer(map(asdict, passed.found), lines, as_json)
@@ -287,10 +287,10 @@ def subtopics(
     if as_json:
         show_json(map(asdict, found.found[:limit]))
         return
-    for number, each in enumerate(found.found[:limit], start=1):
-        year = "" if each.mean_year is None else f", mean year {each.mean_year:.0f}"
-        counts = f"{counted(each.documents, 'abstract')}, {counted(len(each.nodes), 'node')}"
-        names = ", ".join([node.name for node in each.nodes[:_MOST_NAMES]])
-        more = ", ..." if len(each.nodes) > _MOST_NAMES else ""
-        show([f"{number}. {each.title}  ({counts}{year})", f"     {names}{more}"])
+    for number, theme in enumerate(found.found[:limit], start=1):
+        year = "" if theme.mean_year is None else f", mean year {theme.mean_year:.0f}"
+        counts = f"{counted(theme.documents, 'abstract')}, {counted(len(theme.nodes), 'node')}"
+        names = ", ".join([node.name for node in theme.nodes[:_MOST_NAMES]])
+        more = ", ..." if len(theme.nodes) > _MOST_NAMES else ""
+        show([f"{number}. {theme.title}  ({counts}{year})", f"     {names}{more}"])
     say("", f"{counted(len(found.found), 'subtopic')}, modularity {found.modularity:.2f}")

@@ -131,9 +131,9 @@ def repairs(
 
         def add_all(connection: sqlite3.Connection) -> bool:
             anew = False
-            for each in wanted:
+            for repair in wanted:
                 try:
-                    anew |= add_repair(connection, each)
+                    anew |= add_repair(connection, repair)
                 except GraphError as error:
                     unfit.append(error)
             return anew
@@ -152,8 +152,8 @@ def repairs(
         say(
             "", "the graph has no repairs: sciextract graph merge, split, hide and rename make them"
         )
-    for each in known:
-        print_row(asdict(each), f"{each.number:4}  {_words(each)}", as_json)
+    for repair in known:
+        print_row(asdict(repair), f"{repair.number:4}  {_words(repair)}", as_json)
 
 
 def _repair(graph: Path, repair: Repair, quiet: bool) -> None:

@@ -67,15 +67,15 @@ def trends(
         f"points a year since {first.recent[0].years} (z), at least; abstracts and shares {span} with 95 % intervals",
         f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + last.years:24} {'peak':30}  name",
     ]
-    for each in passed.found:
-        count = sum(period.documents for period in each.periods)
-        peak = f"{each.peak.years}: {_share(each.peak)}"
-        slope = f"{100 * each.certain:+8.2f} {100 * each.slope:+7.2f} {each.z:+6.1f}"
-        share = _share(each.periods[-1])
-        lines.append(f"{slope} {count:9,}  {share:24}  {peak:30}  {each.node.name}")
+    for trend in passed.found:
+        count = sum(period.documents for period in trend.periods)
+        peak = f"{trend.peak.years}: {_share(trend.peak)}"
+        slope = f"{100 * trend.certain:+8.2f} {100 * trend.slope:+7.2f} {trend.z:+6.1f}"
+        share = _share(trend.periods[-1])
+        lines.append(f"{slope} {count:9,}  {share:24}  {peak:30}  {trend.node.name}")
     chance = f"of which about {passed.by_chance:.0f} pass by chance"
     lines.append(f"{passed.tested:,} nodes tested, {chance}")
-    answer((each.to_json() for each in passed.found), lines, as_json)
+    answer((trend.to_json() for trend in passed.found), lines, as_json)
 
 
 def _share(period: Period) -> str:
