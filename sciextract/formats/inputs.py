@@ -83,10 +83,10 @@ class Part(StrEnum):
 
 
 _WORDS = {
-    "train": Part.TRAIN, "training": Part.TRAIN,
-    "validation": Part.DEV, "valid": Part.DEV, "val": Part.DEV, "dev": Part.DEV,
-    "test": Part.TEST, "testing": Part.TEST,
-}  # fmt: skip
+    **dict.fromkeys(("train", "training"), Part.TRAIN),
+    **dict.fromkeys(("validation", "valid", "val", "dev"), Part.DEV),
+    **dict.fromkeys(("test", "testing"), Part.TEST),
+}
 
 
 def paths_of(path: Path, part: Part) -> list[Path]:

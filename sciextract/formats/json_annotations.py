@@ -83,9 +83,12 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     yield items.annotated(Document(key, text, table, fields))
 
 
-_PUBANNOTATION_FIELDS = frozenset((
-    "text", "denotations", "relations", "attributes", "modifications", "blocks", "tracks", "namespaces",
-))  # fmt: skip
+_PUBANNOTATION_FIELDS = frozenset(
+    {
+        *("text", "denotations", "relations", "attributes"),
+        *("modifications", "blocks", "tracks", "namespaces"),
+    }
+)
 
 
 def read_pubannotation(source: Source) -> Iterator[ReadItem]:

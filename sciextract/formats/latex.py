@@ -10,12 +10,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_COMBINING = {
-    "'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307",
-    "u": "\u0306", "v": "\u030c", "H": "\u030b", "t": "\u0361", "c": "\u0327", "d": "\u0323", "b": "\u0331",
-    "r": "\u030a", "k": "\u0328",
-}  # fmt: skip
-
 
 def _table(pairs: str) -> dict[str, str]:
     """Commands and what they stand for, written in turn."""
@@ -23,6 +17,11 @@ def _table(pairs: str) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
+#: Accents and the combining characters that put them on a letter.
+_COMBINING = _table(
+    "' \u0301 ` \u0300 ^ \u0302 \" \u0308 ~ \u0303 = \u0304 . \u0307 u \u0306 v \u030c H \u030b t \u0361"
+    " c \u0327 d \u0323 b \u0331 r \u030a k \u0328"
+)
 _GREEK = _table("""
     alpha α Alpha Α beta β Beta Β gamma γ Gamma Γ delta δ Delta Δ epsilon ε Epsilon Ε zeta ζ Zeta Ζ eta η Eta Η
     theta θ Theta Θ iota ι Iota Ι kappa κ Kappa Κ lambda λ Lambda Λ mu μ Mu Μ nu ν Nu Ν xi ξ Xi Ξ omicron ο
@@ -53,14 +52,11 @@ _SYMBOLS = (
 """)
 )
 #: Commands that only change the look; what they apply to stays.
-_LOOK = frozenset((
-    "emph", "text", "textit", "textbf", "textsc", "textrm", "texttt", "textsf", "textsl", "textup", "textmd",
-    "textnormal", "textsuperscript", "textsubscript", "underline", "uline", "mbox", "hbox", "url", "path",
-    "mathrm", "mathit", "mathbf", "mathsf", "mathtt", "mathcal", "mathbb", "mathnormal", "boldsymbol",
-    "operatorname", "ensuremath", "enquote", "em", "it", "bf", "sc", "rm", "tt", "sl", "sf", "itshape",
-    "bfseries", "scshape", "rmfamily", "ttfamily", "small", "protect", "relax", "displaystyle", "textstyle",
-    "left", "right", "big", "Big", "bigl", "bigr",
-))  # fmt: skip
+_LOOK = re.compile(
+    "emph|text(?:it|bf|sc|rm|tt|sf|sl|up|md|normal|superscript|subscript|style)?|u(?:nder)?line|[mh]box|url|path"
+    "|math(?:rm|it|bf|sf|tt|cal|bb|normal)|boldsymbol|operatorname|ensuremath|enquote|em|it(?:shape)?|bf(?:series)?"
+    "|sc(?:shape)?|(?:rm|tt)(?:family)?|sl|sf|small|protect|relax|displaystyle|left|right|[bB]ig|big[lr]"
+)
 _SPACES = {",": "\u2009", ";": " ", ":": " ", " ": " ", "\n": " ", "\\": " "}
 
 _TOKEN = re.compile(
@@ -113,7 +109,7 @@ def decode_latex(text: str) -> str:
             piece = _LETTERS.get(name, "")
             if name in _SYMBOLS:
                 piece = _SYMBOLS[name] + found["space"]
-            elif name not in _LETTERS and name not in _LOOK:
+            elif name not in _LETTERS and not _LOOK.fullmatch(name):
                 # A command that is not known stays with its arguments, in which nothing is replaced either.
                 arguments = _ARGUMENTS.match(text, position)
                 position = arguments.end() if arguments else position

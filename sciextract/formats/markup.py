@@ -13,13 +13,15 @@ from sciextract.formats.safe_xml import local_name
 
 #: Notes, their marks, and the second notation of a formula are no part of the running text.
 _SKIPPED = {
-    "fn", "fn-group", "xref", "tex-math", "annotation", "object-id", "label", "fig", "table-wrap",
-}  # fmt: skip
+    *("fn", "fn-group", "xref", "tex-math", "annotation"),
+    *("object-id", "label", "fig", "table-wrap"),
+}
 _HEADINGS = {"title", "h1", "h2", "h3", "h4", "h5", "h6"}
 _EMPTY = {"br", "break", "hr"}
-_BLOCKS = {
-    *_EMPTY, "p", "sec", "list", "list-item", "disp-formula", "div", "section", "ul", "ol", "li", "tr", "td", "th",
-}  # fmt: skip
+_BLOCKS = _EMPTY | {
+    *("p", "sec", "list", "list-item", "disp-formula", "div", "section"),
+    *("ul", "ol", "li", "tr", "td", "th"),
+}
 _ABSTRACT = {"abstract", "summary", "zusammenfassung", "résumé", "resumen", "resumo", "riassunto"}
 _PREFIXES = {"jats", "mml"}
 _INLINE = re.compile(

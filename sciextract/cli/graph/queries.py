@@ -242,7 +242,7 @@ def gaps(
     lines = [f"{'abstracts':>9} {'expected':>8} {'chance':>8}  with {first.name}"]
     for candidate in passed.found:
         near = ", ".join([f"{name.name} {documents:,}" for name, documents in candidate.nearest])
-        counts = f"{candidate.documents:9,} {hub.expected:8.1f} {hub.chance:8.1e}"
+        counts = f"{candidate.documents:9,} {candidate.expected:8.1f} {candidate.chance:8.1e}"
         lines += [f"{counts}  {candidate.node.name}", f"{'':29}nearest: {near or '-'}"]
     chance = f"of which about {passed.by_chance:.1f} pass by chance"
     lines.append(f"{passed.tested:,} nodes tested, {chance}")
