@@ -18,8 +18,8 @@ import typer
 
 from research.commands.options import run
 from sciextract.errors import FormatError, UsageError
-from sciextract.formats.base import Source, decoded_content, quoted
-from sciextract.formats.table_rows import csv_row, unguarded
+from sciextract.formats.base import Source, decode_content, quoted
+from sciextract.formats.table_rows import csv_row, unguard_cell
 from sciextract.graph.database import open_graph
 from sciextract.graph.queries.edges import Edge, Sentence, neighbours, support_of
 from sciextract.graph.queries.nodes import label_number, node_of
@@ -168,7 +168,7 @@ def read_sheet(path: Path) -> list[Judgement]:
         InputMissingError: There is no such file.
         FormatError: It cannot be read, a column is missing, or a judgement is neither yes nor no.
     """
-    lines = decoded_content(Source(str(path))).splitlines(keepends=True)
+    lines = decode_content(Source(str(path))).splitlines(keepends=True)
     delimiter = max(_DELIMITERS, key=lines[0].count)
     reader = csv.DictReader(lines, delimiter=delimiter)
     for wanted in (CORRECT, RELATION):
@@ -182,14 +182,14 @@ def read_sheet(path: Path) -> list[Judgement]:
 def _judgements(reader: csv.DictReader[str], path: Path) -> Iterator[Judgement]:
     try:
         for row in reader:
-            relation = unguarded(row[RELATION] or "")
+            relation = unguard_cell(row[RELATION] or "")
             yield Judgement(relation, _verdict(row[CORRECT], path, reader.line_num))
     except csv.Error as error:
         raise FormatError(f"broken CSV: {error}", path=path, line=reader.line_num) from error
 
 
 def _verdict(cell: str | None, path: Path, line: int) -> bool | None:
-    word = unguarded(cell or "").strip().casefold()
+    word = unguard_cell(cell or "").strip().casefold()
     if word in _YES:
         return True
     if word in _NO:

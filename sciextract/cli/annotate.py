@@ -294,7 +294,12 @@ def _standard_input_is_data() -> bool:
 
 def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
     """Predict in this process, in several processes, or on a cluster."""
-    from sciextract.cli.annotate_screen import RunScreen, ViewWriter, describe_run, interrupted
+    from sciextract.cli.annotate_screen import (
+        RunScreen,
+        ViewWriter,
+        describe_interruption,
+        describe_run,
+    )
     from sciextract.formats.inputs import expand_inputs
 
     sources = expand_inputs(sources)
@@ -326,7 +331,7 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
             hint = "--parts FOLDER can be resumed in any order"
             say("", f"interrupted after {count} abstracts", hint)
         else:
-            say("", *interrupted(options.target(), count))
+            say("", *describe_interruption(options.target(), count))
         return ExitCode.INTERRUPTED
     report(
         done.to_json(), describe_run(done), options.as_json, aside=on_stdout, quiet=options.quiet

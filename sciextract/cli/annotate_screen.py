@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sciextract.workflows.annotate_job import ProjectReport, Report, Target
 
 
-def interrupted(target: Target, documents: int) -> tuple[str, str]:
+def describe_interruption(target: Target, documents: int) -> tuple[str, str]:
     """What was done before Ctrl-C, and how to continue."""
     if target.path is None:
         return f"interrupted after {counted(documents, 'abstract')}", ""
@@ -244,7 +244,7 @@ class ViewWriter:
         shown = visible(document.document.text, keep="\n")
         for piece, label in bracketed(shown, annotations.entities):
             marked.append(piece, self._styles.get(label, ""))
-        yield from self._wrapped(marked, " " * _INDENT)
+        yield from self._wrap(marked, " " * _INDENT)
         relations = []
         for relation in annotations.relations:
             start = "<-" if relation.label in self._symmetric else "-"
@@ -278,9 +278,9 @@ class ViewWriter:
                 yield Text(f"  {title}", style="bold")
             shown = "" if score is None else f"{score:.2f}"
             first = shown.rjust(_INDENT + _SCORE_COLUMNS) + "  "
-            yield from self._wrapped(row, first, " " * len(first))
+            yield from self._wrap(row, first, " " * len(first))
 
-    def _wrapped(self, text: Text, first: str, later: str | None = None) -> Iterator[Text]:
+    def _wrap(self, text: Text, first: str, later: str | None = None) -> Iterator[Text]:
         from rich.text import Text
 
         width = max(_NARROWEST, self._console.width - len(first))

@@ -68,7 +68,7 @@ def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
     from sciextract.workflows.models.registry import known_models
 
     used, problem = None, ""
-    with _opened(project, read=True) as opened:
+    with _open(project, read=True) as opened:
         try:
             used = current(opened).folder
         except (ModelNotFoundError, ModelDamagedError) as error:
@@ -109,7 +109,7 @@ def show(
     from sciextract.workflows.models.registry import find_model
 
     # A name needs no project, which may be damaged.
-    with _opened(project if name is None else None, read=True) as opened:
+    with _open(project if name is None else None, read=True) as opened:
         model = current(opened) if name is None else find_model(name)
     folder = model.open()
     config = folder.config
@@ -138,7 +138,7 @@ def use(
     """
     from sciextract.workflows.models.choice import use as choose
 
-    with _opened(project, author) as opened:
+    with _open(project, author) as opened:
         model = choose(name, opened)
     where = f"in {project}" if project else "unless a project has its own model"
     words = f"{model.id} predicts {where}; sciextract models rollback takes that back"
@@ -159,7 +159,7 @@ def rollback(
     """
     from sciextract.workflows.models.choice import rollback as take_back
 
-    with _opened(project, author) as opened:
+    with _open(project, author) as opened:
         current = take_back(opened)
     whose = {"project": "as previously chosen for the project", "user": "as you chose"}
     words = f"{current.model.id} predicts again, {whose.get(current.by, 'the bundled model')}"
@@ -275,7 +275,7 @@ def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
     yield visible(card.rstrip(), keep="\n")
 
 
-def _opened(
+def _open(
     path: str | None, author: str | None = None, *, read: bool = False
 ) -> AbstractContextManager[Project | None]:
     """The named project, or nothing."""

@@ -277,18 +277,18 @@ class Annotations:
             candidates = replace(
                 candidates,
                 spans=tuple(
-                    replace(span, labels=_renamed(span.labels, entities))
+                    replace(span, labels=_rename_labels(span.labels, entities))
                     for span in candidates.spans
                 ),
                 pairs=tuple(
-                    replace(pair, labels=_renamed(pair.labels, relations))
+                    replace(pair, labels=_rename_labels(pair.labels, relations))
                     for pair in candidates.pairs
                 ),
             )
         return replace(
             self,
-            entities=tuple(_relabelled(entity, entities) for entity in self.entities),
-            relations=tuple(_relabelled(relation, relations) for relation in self.relations),
+            entities=tuple(_relabel(entity, entities) for entity in self.entities),
+            relations=tuple(_relabel(relation, relations) for relation in self.relations),
             candidates=candidates,
         )
 
@@ -322,12 +322,12 @@ class Annotations:
 _Labelled = TypeVar("_Labelled", Entity, Relation)
 
 
-def _relabelled(item: _Labelled, names: Mapping[str, str]) -> _Labelled:
+def _relabel(item: _Labelled, names: Mapping[str, str]) -> _Labelled:
     label = names.get(item.label, item.label)
-    return replace(item, label=label, alternatives=_renamed(item.alternatives, names))
+    return replace(item, label=label, alternatives=_rename_labels(item.alternatives, names))
 
 
-def _renamed(given: Iterable[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
+def _rename_labels(given: Iterable[LabelScore], names: Mapping[str, str]) -> tuple[LabelScore, ...]:
     return tuple(LabelScore(names.get(old.label, old.label), old.score) for old in given)
 
 

@@ -191,7 +191,7 @@ class AnnotatedDocument:
         Args:
             candidates: Whether to include what the model considered, where that is kept.
         """
-        record: dict[str, Any] = _resolved("formats.exchange:record_of")(self, candidates)
+        record: dict[str, Any] = _resolve("formats.exchange:record_of")(self, candidates)
         return record
 
     @classmethod
@@ -201,16 +201,16 @@ class AnnotatedDocument:
         Raises:
             FormatError: A field has a wrong shape.
         """
-        source = _resolved("formats.base:Source")("record")
-        document: AnnotatedDocument = _resolved("formats.jsonl:parse_record")(record, source, 1)
+        source = _resolve("formats.base:Source")("record")
+        document: AnnotatedDocument = _resolve("formats.jsonl:parse_record")(record, source, 1)
         return document
 
     def _repr_html_(self) -> str:
         """The view in notebooks."""
-        return str(_resolved("interop.notebook:to_html")(self))
+        return str(_resolve("interop.notebook:to_html")(self))
 
 
-def _resolved(name: str) -> Callable[..., Any]:
+def _resolve(name: str) -> Callable[..., Any]:
     """A function for the methods above, which are there for users: this package knows none of its readers and writers."""
     # By name, as the registry of formats has them: imported here, every module would be one circle.
     function: Callable[..., Any] = resolve_name(f"sciextract.{name}")

@@ -113,7 +113,7 @@ def repeats(written: str, fragments: Sequence[str]) -> bool:
     True
     """
     copies = (separator.join(fragments) for separator in (" ", "", " [...] ", " ... "))
-    return _spaced(written) in map(_spaced, copies)
+    return _join_blanks(written) in map(_join_blanks, copies)
 
 
 def is_variant(written: str, fragments: Sequence[str]) -> bool:
@@ -129,7 +129,7 @@ def is_variant(written: str, fragments: Sequence[str]) -> bool:
     return any(letters & other - {""} for other in others)
 
 
-def _spaced(text: str) -> str:
+def _join_blanks(text: str) -> str:
     return _BLANKS.sub(" ", text)
 
 

@@ -135,7 +135,7 @@ def _harmless(
         total += member.file_size
         if total > most_bytes:
             problem = f"exceeds the {most_bytes / 2**30:.3g} GiB that the file may unpack to"
-            raise _refused(member.orig_filename, problem, path, _YOURSELF)
+            raise _member_error(member.orig_filename, problem, path, _YOURSELF)
         yield member, parts
 
 
@@ -143,17 +143,17 @@ def _check_packing(member: zipfile.ZipInfo, path: str) -> None:
     name, kind = member.orig_filename, stat.S_IFMT(member.external_attr >> 16)
     if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
         what = "a symbolic link" if kind == stat.S_IFLNK else "a device"
-        raise _refused(name, f"is {what}; expected files and folders", path)
+        raise _member_error(name, f"is {what}; expected files and folders", path)
     if member.flag_bits & _ENCRYPTED:
-        raise _refused(name, "is encrypted", path, _YOURSELF)
+        raise _member_error(name, "is encrypted", path, _YOURSELF)
     if member.compress_type not in _METHODS:
         method = f"is packed with method {member.compress_type}"
         problem = f"{method}; expected store (0) and deflate (8)"
-        raise _refused(name, problem, path, "pack it again: zip -r NEW.zip FOLDER")
+        raise _member_error(name, problem, path, "pack it again: zip -r NEW.zip FOLDER")
     if member.file_size > allowed_bytes(member.compress_size):
         ratio = member.file_size // max(1, member.compress_size)
         problem = f"unpacks to {ratio:,} times its size; the limit is {MAX_RATIO} (a zip bomb?)"
-        raise _refused(name, problem, path, "unpack it yourself if you trust it")
+        raise _member_error(name, problem, path, "unpack it yourself if you trust it")
 
 
 def _is_folder(member: zipfile.ZipInfo) -> bool:
@@ -165,11 +165,13 @@ def _safe_parts(written: str, path: str) -> tuple[str, ...]:
     name = written.replace("\\", "/")
     parts = tuple([part for part in name.split("/") if part not in ("", ".")])
     if name.startswith("/") or _DRIVE.match(name):
-        raise _refused(written, "has an absolute path; expected paths inside the archive", path)
+        raise _member_error(
+            written, "has an absolute path; expected paths inside the archive", path
+        )
     if ".." in parts or any(_DRIVE.match(part) for part in parts):
-        raise _refused(written, "has a path that may lead out of the archive", path)
+        raise _member_error(written, "has a path that may lead out of the archive", path)
     if "\x00" in name or not parts:
-        raise _refused(written, "has no usable name", path)
+        raise _member_error(written, "has no usable name", path)
     return parts
 
 
@@ -182,14 +184,14 @@ def _unpack(
         with archive.open(member) as packed, open(target, "xb") as plain:
             shutil.copyfileobj(packed, plain, _COPY_BYTES)
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
-        raise _refused(name, "has the name of another member", path) from None
+        raise _member_error(name, "has the name of another member", path) from None
     except OSError as error:
         problem = f"cannot be unpacked below {folder.parent.parent}: {error.strerror}"
         hint = "set TMPDIR to a folder with more space"
-        raise _refused(name, problem, path, hint) from error
+        raise _member_error(name, problem, path, hint) from error
     except _BROKEN as error:
-        raise _refused(name, f"is damaged: {error}", path, "fetch or pack it again") from error
+        raise _member_error(name, f"is damaged: {error}", path, "fetch or pack it again") from error
 
 
-def _refused(name: str, problem: str, path: str, hint: str = "") -> FormatError:
+def _member_error(name: str, problem: str, path: str, hint: str = "") -> FormatError:
     return FormatError(f"member {quoted(name)} {problem}", path=path, hint=hint)

@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from sciextract.documents.bibliography import bare_doi, family_first, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import STDIN, Place, ReadItem, Source
-from sciextract.formats.bibliographic import keep_unusable, make_record, string_of, unwrapped
+from sciextract.formats.bibliographic import join_lines, keep_unusable, make_record, string_of
 from sciextract.formats.json_streams import read_items
 from sciextract.formats.json_values import unknown_fields
 from sciextract.formats.safe_xml import read_elements
@@ -74,13 +74,13 @@ def _entry(entry: Element, place: Place) -> AnnotatedDocument:
 
 
 def _text(element: Element, path: str) -> str:
-    return unwrapped(element.findtext(path) or "")
+    return join_lines(element.findtext(path) or "")
 
 
 def _record(record: dict[str, Any], place: Place) -> AnnotatedDocument:
     place = replace(place, doc_key=str(record.get("id") or place.doc_key))
-    title = unwrapped(string_of(record, "title", place))
-    abstract = unwrapped(string_of(record, "abstract", place))
+    title = join_lines(string_of(record, "title", place))
+    abstract = join_lines(string_of(record, "abstract", place))
     # The year of the first version, else of the last change.
     versions = record.get("versions")
     first = versions[0] if isinstance(versions, list) and versions else None
@@ -88,7 +88,7 @@ def _record(record: dict[str, Any], place: Place) -> AnnotatedDocument:
     found: dict[str, Any] = {
         "year": year_of(created) or year_of(record.get("update_date")),
         "doi": bare_doi(record.get("doi")),
-        "venue": unwrapped(string_of(record, "journal-ref", place)),
+        "venue": join_lines(string_of(record, "journal-ref", place)),
         "authors": [*filter(None, _authors(record, place))],
         "url": f"https://arxiv.org/abs/{record['id']}" if record.get("id") else None,
         "categories": string_of(record, "categories", place).split(),
@@ -102,7 +102,7 @@ def _authors(record: dict[str, Any], place: Place) -> Iterator[str]:
     """``Family, Given`` from the parsed names, else from the line of names."""
     parsed = record.get("authors_parsed")
     if not isinstance(parsed, list) or not parsed:
-        line = unwrapped(string_of(record, "authors", place))
+        line = join_lines(string_of(record, "authors", place))
         yield from map(family_first, re.split(r",\s+(?:and\s+)?|\s+and\s+", line))
         return
     for parts in parsed:

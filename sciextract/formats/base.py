@@ -127,7 +127,7 @@ class Source:
             InputMissingError: It does not exist.
         """
         empty = True
-        with self.opened() as stream:
+        with self.open() as stream:
             for part in (io.BytesIO(self.start), stream):
                 for piece in line_pieces(part):
                     empty = False
@@ -145,7 +145,7 @@ class Source:
         return b"".join(self.lines())
 
     @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
+    def open(self) -> Iterator[BinaryIO]:
         """The bytes, unpacked where the name says that they are packed.
 
         Raises:
@@ -328,7 +328,7 @@ NumberedLine: TypeAlias = tuple[int, str | FormatError]
 """The number of a line, from 1, and the line or why it cannot be read."""
 
 
-def decoded_lines(
+def decode_lines(
     source: Source, *, long_first: bool = False
 ) -> Generator[NumberedLine, None, None]:
     """Line numbers (from 1) and lines with their ends, without byte order marks at their starts: files that were
@@ -390,7 +390,7 @@ def blocks_of(source: Source, role_of: Callable[[str, Block], LineRole]) -> Iter
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
     block: Block = []
-    for number, line in decoded_lines(source):
+    for number, line in decode_lines(source):
         role = LineRole.INSIDE if isinstance(line, FormatError) else role_of(line, block)
         if role is not LineRole.INSIDE and block:
             yield block
@@ -413,7 +413,7 @@ def readable_lines(block: Block) -> list[tuple[int, str]]:
     return [(number, str(line)) for number, line in block]
 
 
-def decoded_content(source: Source) -> str:
+def decode_content(source: Source) -> str:
     """The whole text, line ends kept exactly, byte order marks at its start removed.
 
     Raises:

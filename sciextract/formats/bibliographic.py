@@ -8,7 +8,7 @@ from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import NumberedLine, Place, Source, decoded_lines
+from sciextract.formats.base import NumberedLine, Place, Source, decode_lines
 from sciextract.formats.record_check import document_of, given_text
 from sciextract.text.analyse import join_title
 
@@ -46,12 +46,12 @@ def keep_unusable(fields: dict[str, Any], given: Mapping[str, object], format_id
         fields[format_id] = left
 
 
-def unwrapped(text: str) -> str:
+def join_lines(text: str) -> str:
     """The text with its line breaks, and the white space around them, as one space; ends trimmed.
 
     For formats whose line breaks are layout. White space without a line feed is kept exactly.
 
-    >>> unwrapped(" A title\\n   on  two lines\\n")
+    >>> join_lines(" A title\\n   on  two lines\\n")
     'A title on  two lines'
     """
     if "\n" in text:
@@ -80,7 +80,7 @@ def text_lines(source: Source) -> Iterator[NumberedLine]:
         FormatError: The file is empty, binary, or in UTF-16 or UTF-32.
     """
     number = 0
-    for _, line in decoded_lines(source):
+    for _, line in decode_lines(source):
         parts = [line] if isinstance(line, FormatError) else line.rstrip("\r\n").split("\r")
         for part in parts:
             number += 1

@@ -26,8 +26,8 @@ from bibtexparser.splitter import Splitter
 from sciextract.documents.bibliography import bare_doi, pmid_of, year_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
-from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, decoded_lines, quoted
-from sciextract.formats.bibliographic import keep_unusable, make_record, unwrapped
+from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, decode_lines, quoted
+from sciextract.formats.bibliographic import join_lines, keep_unusable, make_record
 from sciextract.formats.latex import decode_latex
 from sciextract.formats.opening import HARMLESS_BYTES, MAX_RATIO
 
@@ -142,7 +142,7 @@ def read_entries(source: Source) -> Iterator[BibtexEntry | FormatError]:
     strings = BibtexStrings()
     first_line, lines = 1, [""]
     error: FormatError | None = None
-    for number, line in decoded_lines(source):
+    for number, line in decode_lines(source):
         if isinstance(line, FormatError):
             error = error or line
         elif _BLOCK_START.match(line):
@@ -264,11 +264,11 @@ def _document(
     values = {
         name: re.sub(r"\\([_%&#~{}])", r"\1", value).strip()
         if name in _VERBATIM
-        else decode_latex(unwrapped(value))
+        else decode_latex(join_lines(value))
         for name, value in given.items()
     }
     venue = next((name for name in _VENUES if values.get(name)), "")
-    authors = unwrapped(given.get("author") or given.get("authors", ""))
+    authors = join_lines(given.get("author") or given.get("authors", ""))
     fields: dict[str, Any] = {
         "year": year_of(values.get("year")) or year_of(values.get("date")),
         "doi": bare_doi(values.get("doi")) or bare_doi(values.get("url")),

@@ -166,7 +166,7 @@ class _Reading:
         title_length = text.title_length
         tokens = token_table(text.text, [], text.sentences, items.spans, title_length=title_length)
         fields = unknown_fields(bibliography(record, self._passages), (), self._place)
-        return items.annotated(Document(self._place.doc_key, text.text, tokens, fields))
+        return items.annotate(Document(self._place.doc_key, text.text, tokens, fields))
 
     def _read_mentions(
         self, containers: list[tuple[Record, str]], unit: Unit

@@ -26,7 +26,7 @@ from sciextract.formats.base import (
     ReadItem,
     Source,
     decode,
-    decoded_lines,
+    decode_lines,
     leads_outside,
     quoted,
     read_each,
@@ -81,7 +81,7 @@ def notes_for(folder: Path) -> Notes:
     path = notes.folder / NOTES_FILE
     if not path.is_file() or not (notes.folder / SCHEMA_FILE).is_file():
         return notes
-    for number, line in decoded_lines(Source(str(path))):
+    for number, line in decode_lines(Source(str(path))):
         try:
             if isinstance(line, FormatError):
                 raise line
@@ -121,7 +121,7 @@ def pieces_of(text: str, fragments: tuple[Span, ...]) -> tuple[Span, ...]:
     )
 
 
-def joined(text: str, pieces: tuple[Span, ...]) -> tuple[Span, ...]:
+def join_pieces(text: str, pieces: tuple[Span, ...]) -> tuple[Span, ...]:
     """Fragments with those made one that only line breaks and indents keep apart: brat cuts mentions there."""
     starts = [pieces[0].char_start]
     ends = []
@@ -267,7 +267,7 @@ def _read_entities(
                 written = written if copies[-1].endswith("\t") else written.rstrip("\t")
                 items.check_copy(written, copies, place, name)
             told = exact.get(name, ())
-            whole = told if told and pieces_of(text, told) == pieces else joined(text, pieces)
+            whole = told if told and pieces_of(text, told) == pieces else join_pieces(text, pieces)
             by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))
     return items, by_name
 
@@ -406,7 +406,7 @@ class BratWriter(FolderWriter):
         self.lose("entity of line breaks only", len(living) - len(written))
         for entity in written:
             name, parts = names[entity.id], pieces[entity.id]
-            if joined(text, parts) != entity.fragments:
+            if join_pieces(text, parts) != entity.fragments:
                 exact[name] = entity.fragments
             ranges = ";".join(f"{span.char_start} {span.char_end}" for span in parts)
             label = self._labels.name_of(entity.label)

@@ -21,7 +21,7 @@ from sciextract.formats.base import (
     ReadItem,
     Source,
     blocks_of,
-    decoded_lines,
+    decode_lines,
     quoted,
     read_each,
     readable_lines,
@@ -71,7 +71,7 @@ def _layout_of(source: Source) -> tuple[bool, bool]:
     """Whether documents are marked, and whether the first column counts the tokens (NeuroNLP2)."""
     has_documents, is_numbered = False, True
     following, counted = "", 0
-    with closing(decoded_lines(source)) as lines:
+    with closing(decode_lines(source)) as lines:
         for _, line in lines:
             if isinstance(line, FormatError):
                 continue
@@ -148,7 +148,7 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
             cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows
         )
         items.unread["conll comment"] += comments
-        return items.annotated(Document(key, text, tokens))
+        return items.annotate(Document(key, text, tokens))
 
     nothing = FormatError("the file is empty: it holds no tokens", path=source.path)
     blocks = (

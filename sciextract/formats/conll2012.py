@@ -91,19 +91,19 @@ def read_conll2012(source: Source) -> Iterator[ReadItem]:
         items = CorpusItems(Place(source.path, None, key), source.provenance)
         for inside in tokens.sentences:
             column = names[inside.token_start : inside.token_end]
-            for start, end, label in _enclosed(column, "names", _name_brackets):
+            for start, end, label in _find_enclosed(column, "names", _name_brackets):
                 found = TokenRange(inside.token_start + start, inside.token_start + end)
                 items.entity([tokens.char_span(found)], label)
         clusters: defaultdict[int, list[Span]] = defaultdict(list)
         column = [(cells[-1], place_of(line_number)) for cells, line_number in rows]
-        for start, end, cluster in _enclosed(column, "coreference", _cluster_brackets):
+        for start, end, cluster in _find_enclosed(column, "coreference", _cluster_brackets):
             clusters[int(cluster)].append(tokens.char_span(TokenRange(start, end)))
         for _, spans in sorted(clusters.items()):
             items.cluster([items.mention(span, "") for span in spans], None)
         between = [[*cells[_WORD + 1 : _NAMES], *cells[_NAMES + 1 : -1]] for cells, _ in rows]
         if any(cell not in _EMPTY for cells in between for cell in cells):
             items.unread["conll2012 columns of a token"] += len(rows)
-        return items.annotated(Document(key, text, tokens))
+        return items.annotate(Document(key, text, tokens))
 
     problem = "no document begins: there is no line '#begin document (NAME); part 000'"
     nothing = FormatError(problem, path=source.path)
@@ -114,7 +114,7 @@ _Brackets = tuple[list[tuple[str, str]], list[str]]
 """What opens in a cell, each with its label, and what closes: brackets with the same word belong together."""
 
 
-def _enclosed(
+def _find_enclosed(
     column: Sequence[tuple[str, Place]], name: str, brackets_of: Callable[[str, Place], _Brackets]
 ) -> Iterator[tuple[int, int, str]]:
     """Start, end (exclusive) and label of what brackets enclose; a closing one ends what began last with its word.

@@ -126,18 +126,18 @@ def record_of(
 def entity_record(entity: Entity) -> Record:
     """An element of ``entities``, without its text."""
     fragments = [_range(fragment) for fragment in entity.fragments]
-    return {"id": entity.id, "fragments": fragments, **_labelled(entity)}
+    return {"id": entity.id, "fragments": fragments, **_label_fields(entity)}
 
 
 def link_record(relation: Relation) -> Record:
     """An element of ``links``, without the texts of its arguments."""
     ends = {"head": relation.head, "tail": relation.tail}
-    return {"id": relation.id, **ends, **_labelled(relation)}
+    return {"id": relation.id, **ends, **_label_fields(relation)}
 
 
 def group_record(cluster: Cluster) -> Record:
     """An element of ``groups``."""
-    item = {"id": cluster.id, "mentions": list(cluster.mentions), **_made(cluster)}
+    item = {"id": cluster.id, "mentions": list(cluster.mentions), **_made_by(cluster)}
     if cluster.mention_scores:
         item["mention_scores"] = list(cluster.mention_scores)
     if cluster.mention_states:
@@ -149,7 +149,7 @@ def attribute_record(attribute: Attribute) -> Record:
     """An element of ``attributes``; the abstract's have no target, flags no value."""
     target = {"target": attribute.target} if attribute.target else {}
     value = {"value": attribute.value} if attribute.value else {}
-    return {"id": attribute.id, **target, **_labelled(attribute), **value}
+    return {"id": attribute.id, **target, **_label_fields(attribute), **value}
 
 
 def _state_record(state: ProjectState, view: Annotations) -> Record:
@@ -169,12 +169,12 @@ def _state_record(state: ProjectState, view: Annotations) -> Record:
     return {name: value for name, value in more.items() if value or name == "layers"}
 
 
-def _labelled(item: Entity | Relation | Attribute) -> Record:
+def _label_fields(item: Entity | Relation | Attribute) -> Record:
     labels = {"alternatives": _labels(item.alternatives)} if item.alternatives else {}
-    return {"label": item.label, **_made(item), **labels}
+    return {"label": item.label, **_made_by(item), **labels}
 
 
-def _made(item: Entity | Relation | Cluster | Attribute) -> Record:
+def _made_by(item: Entity | Relation | Cluster | Attribute) -> Record:
     return {"score": item.score, "state": item.state.value, "source": item.source}
 
 

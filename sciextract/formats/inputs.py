@@ -111,12 +111,12 @@ def paths_of(path: Path, part: Part) -> list[Path]:
 def splits_of(path: Path) -> dict[Part, list[Path]]:
     """The splits of a folder, each with the files or folders that are it; empty without any."""
     found: dict[Part, list[Path]] = {}
-    for entry, part in _named(path) if path.is_dir() else ():
+    for entry, part in _find_splits(path) if path.is_dir() else ():
         found.setdefault(part, []).append(entry)
     return found
 
 
-def _named(folder: Path) -> Iterator[tuple[Path, Part]]:
+def _find_splits(folder: Path) -> Iterator[tuple[Path, Part]]:
     """What is called like a split, at any depth; nothing is looked for inside of it."""
     entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     if any(entry.suffix == _STANDOFF for entry in entries):
@@ -127,7 +127,7 @@ def _named(folder: Path) -> Iterator[tuple[Path, Part]]:
         if part is not None and (entry.is_dir() or readable_file):
             yield entry, part
         elif entry.is_dir():
-            yield from _named(entry)
+            yield from _find_splits(entry)
 
 
 def part_of(name: str) -> Part | None:
@@ -216,7 +216,7 @@ def read_inputs(
     chosen = {"fields": fields, "texts": texts}
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
 
-    def parsed(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
+    def parse(source: Source, spec: FormatSpec) -> Iterator[ReadItem]:
         if fields is not None:
             fields.formats.add(spec.id)
         return spec.load_reader()(replace(source, **changes))
@@ -224,7 +224,7 @@ def read_inputs(
     spec = get_format(format_id) if format_id else None
     # At once, before anything is read: a path that is not there is an error of the call.
     expanded = expand_inputs(paths)
-    return _read_all(expanded, spec, records or parsed, parsed)
+    return _read_all(expanded, spec, records or parse, parse)
 
 
 def _read_all(

@@ -224,9 +224,9 @@ class CorpusItems:
     def document(self, text: str, fields: Mapping[str, Any]) -> AnnotatedDocument:
         """The document of a text with all that was added; its tokens are derived."""
         tokens = analyse(text, self.spans, title_length=title_length_of(text, fields))
-        return self.annotated(Document(self._doc_key, text, tokens, fields))
+        return self.annotate(Document(self._doc_key, text, tokens, fields))
 
-    def annotated(self, document: Document, done: bool | None = None) -> AnnotatedDocument:
+    def annotate(self, document: Document, done: bool | None = None) -> AnnotatedDocument:
         """The document with all that was added, and with what was noted on the way."""
         unread = Counter({f"not read: {kind}": count for kind, count in self.unread.items()})
         warnings = warnings_of(self.remarks | unread)

@@ -80,7 +80,7 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     tokens = spans_of("tokens")
     items.bare_offsets = not tokens
     table = token_table(text, tokens, spans_of("sents"), items.spans)
-    yield items.annotated(Document(key, text, table, fields))
+    yield items.annotate(Document(key, text, table, fields))
 
 
 _PUBANNOTATION_FIELDS = frozenset(

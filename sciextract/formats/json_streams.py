@@ -22,7 +22,7 @@ from sciextract.formats.base import (
     Place,
     ReadItem,
     Source,
-    decoded_lines,
+    decode_lines,
     quoted,
     read_each,
 )
@@ -107,7 +107,7 @@ def json_objects(source: Source, lists: str = _NO_LISTS) -> Iterator[Found]:
     Raises:
         FormatError: The file is empty, not UTF-8 text at all, or starts with neither an object nor an array.
     """
-    lines = decoded_lines(source, long_first=True)
+    lines = decode_lines(source, long_first=True)
     filled = ((number, line) for number, line in lines if not isinstance(line, str) or line.strip())
     number, line = first = next(filled, (0, ""))
     if not number:

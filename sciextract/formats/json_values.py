@@ -19,7 +19,7 @@ from sciextract.formats.base import (
     Place,
     ReadItem,
     Source,
-    decoded_lines,
+    decode_lines,
     quoted,
 )
 from sciextract.formats.record_check import is_placeholder
@@ -46,7 +46,7 @@ def read_lines(source: Source, parse: ParseOne) -> Iterator[ReadItem]:
         if isinstance(line, FormatError):
             yield BadRecord(line)
         else:
-            yield parsed_line(line, source, number, parse)
+            yield parse_line(line, source, number, parse)
 
 
 def record_lines(source: Source) -> Iterator[NumberedLine]:
@@ -56,7 +56,7 @@ def record_lines(source: Source) -> Iterator[NumberedLine]:
         FormatError: The file is empty or not UTF-8 text at all.
     """
     found = False
-    for number, line in decoded_lines(source):
+    for number, line in decode_lines(source):
         if isinstance(line, FormatError) or line.strip():
             found = True
             yield number, line
@@ -64,7 +64,7 @@ def record_lines(source: Source) -> Iterator[NumberedLine]:
         raise FormatError("the file is empty: it holds blank lines only", path=source.path)
 
 
-def parsed_line(line: str, source: Source, number: int, parse: ParseOne) -> ReadItem:
+def parse_line(line: str, source: Source, number: int, parse: ParseOne) -> ReadItem:
     """The document of a line, or what is wrong with it."""
     try:
         return parse(parse_object(line, source.path, number), source, number)

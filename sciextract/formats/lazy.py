@@ -33,9 +33,9 @@ class UnparsedLine:
 
     def read(self) -> ReadItem:
         """The document, or what is wrong with the record."""
-        from sciextract.formats.json_values import parsed_line
+        from sciextract.formats.json_values import parse_line
 
-        return parsed_line(self.line, self.source, self.number, self.parse)
+        return parse_line(self.line, self.source, self.number, self.parse)
 
     def digest(self) -> bytes:
         """SHA-256 of the line; of its number, too, which can be part of the document's key."""

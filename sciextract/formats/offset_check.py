@@ -42,13 +42,13 @@ def with_fitting_offsets(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
         failure = error
     unit, remark = _unit_of(annotated)
     del annotated
-    for item in chain(_taken(waiting), items):
-        yield _mended(item, unit, remark) if remark and _is_annotated(item) else item
+    for item in chain(_take_all(waiting), items):
+        yield _mend(item, unit, remark) if remark and _is_annotated(item) else item
     if failure is not None:
         raise failure
 
 
-def _taken(waiting: list[ReadItem]) -> Iterator[ReadItem]:
+def _take_all(waiting: list[ReadItem]) -> Iterator[ReadItem]:
     """Each from the front, so that none is kept longer than needed."""
     while waiting:
         yield waiting.pop(0)
@@ -79,7 +79,7 @@ def _unit_of(documents: Sequence[AnnotatedDocument]) -> tuple[Unit, str]:
     return unit, f"{unit.remark} ({share})"
 
 
-def _mended(item: AnnotatedDocument, unit: Unit, remark: str) -> AnnotatedDocument:
+def _mend(item: AnnotatedDocument, unit: Unit, remark: str) -> AnnotatedDocument:
     document, given = item.document, item.annotations
     entities = _entities_in(unit, item)
     if unit is CODE_POINTS or not entities:

@@ -95,11 +95,11 @@ def open_bytes(path: str) -> Iterator[BinaryIO]:
     """
     packing = _packing_of(path)
     if packing is None:
-        with _opened(path) as plain:
+        with _open(path) as plain:
             yield plain
         return
     try:
-        with _opened(path) as file:
+        with _open(path) as file:
             packed = _Counted(file)
             with packing.open(cast(BinaryIO, packed)) as stream:
                 yield io.BufferedReader(_Unpacked(stream, packed, packing, path), _PIECE_BYTES)
@@ -155,7 +155,7 @@ class _Unpacked(io.RawIOBase):
         return len(data)
 
 
-def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+def _open(path: str) -> AbstractContextManager[BinaryIO]:
     return open_url(path) if is_url(path) else open(path, "rb")
 
 
@@ -246,7 +246,7 @@ def file_system(url: str) -> tuple[Any, str]:
         import fsspec
     except ModuleNotFoundError as error:
         raise MissingExtraError(f"reading {url}", "scale") from error
-    with _explained(url):
+    with _explain_errors(url):
         scheme = url.partition("://")[0].lower()
         if scheme in _OF_ARROW:
             # pyarrow takes what follows a question mark for options, such as another server.
@@ -274,7 +274,7 @@ def open_url(url: str) -> Iterator[BinaryIO]:
         FileNotFoundError: There is no such file.
     """
     system, path = file_system(url)
-    with _explained(url), system.open(path, "rb") as stream:
+    with _explain_errors(url), system.open(path, "rb") as stream:
         yield cast(BinaryIO, io.BufferedReader(_Fetched(stream), _BLOCK_BYTES))
 
 
@@ -293,7 +293,7 @@ def expand_url(url: str) -> list[str]:
         hint = f"the hub keeps each as Parquet: {url.rstrip('/')}@refs/convert/parquet/**/*.parquet"
         raise FormatError(problem, path=url, hint=hint)
     system, path = file_system(url)
-    with _explained(url):
+    with _explain_errors(url):
         if "*" in path:
             found = system.glob(path)
         elif system.isdir(path):
@@ -340,7 +340,7 @@ class _Fetched(io.RawIOBase):
 
 
 @contextmanager
-def _explained(url: str) -> Iterator[None]:
+def _explain_errors(url: str) -> Iterator[None]:
     """Turns what file systems raise into errors that name the URL; a missing file stays what it is."""
     try:
         yield

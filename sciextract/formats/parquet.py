@@ -244,13 +244,13 @@ def _parser_of(schema: pa.Schema, source: Source) -> Any:
         if found := field if field in schema.names else next(filter(None, alike), None):
             columns[field] = found
     if _SENTENCES not in schema.names and not columns:
-        problem = f"no text in the columns {_listed(schema)}"
+        problem = f"no text in the columns {_list_columns(schema)}"
         raise FormatError(problem, path=source.path, hint=f"read are {_ALLOWED}; rename yours")
     # At once, instead of row by row: numbers or bytes in the place of texts.
     for name in columns.values():
         if not _is_text(schema.field(name).type):
             problem = f"column {quoted(name)} holds {schema.field(name).type}; expected text"
-            found = f"{problem}; columns found: {_listed(schema)}"
+            found = f"{problem}; columns found: {_list_columns(schema)}"
             hint = "turn it into a column of strings, or rename it"
             raise FormatError(found, path=source.path, hint=hint)
     return partial(_parse_other, columns=columns)
@@ -326,7 +326,7 @@ def _plain(value: object) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def _listed(schema: pa.Schema) -> str:
+def _list_columns(schema: pa.Schema) -> str:
     """The columns with their types, for messages."""
     parts = [f"{quoted(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
     return ", ".join(parts) or "none"
@@ -375,7 +375,7 @@ def _place(source: Source) -> Iterator[str | pa.NativeFile]:
     if source.path == STDIN:
         yield pa.BufferReader(source.content())
     elif is_url(source.path):
-        with source.opened() as stream:
+        with source.open() as stream:
             yield pa.PythonFile(stream, mode="r")
     else:
         yield source.path

@@ -12,7 +12,7 @@ from sciextract.formats.base import (
     ReadItem,
     Source,
     blocks_of,
-    decoded_content,
+    decode_content,
     read_each,
     readable_lines,
 )
@@ -27,7 +27,7 @@ def read_text(source: Source) -> Iterator[ReadItem]:
     Raises:
         FormatError: The file is empty, holds white space only, or is not UTF-8 text.
     """
-    text = decoded_content(source)
+    text = decode_content(source)
     if not text.strip():
         raise FormatError(_NOTHING, path=source.path)
     yield _document(source.stem, text)

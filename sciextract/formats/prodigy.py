@@ -92,7 +92,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         table = TokenTable(kept, split_sentences(text, kept))
         covering = [found for span in items.spans if (found := table.covering(span))]
         table = split_at(table, text, [table.char_span(found) for found in covering])
-        yield items.annotated(Document(key, text, table, fields))
+        yield items.annotate(Document(key, text, table, fields))
     else:
         yield items.document(text, fields)
 

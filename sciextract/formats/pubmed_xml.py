@@ -94,7 +94,7 @@ def _document(element: Element, place: Place) -> AnnotatedDocument:
             for element in citation.findall("MeshHeadingList/MeshHeading")
         ],
         "OtherAbstract": [
-            {**element.attrib, "text": _joined(element.findall("AbstractText"))}
+            {**element.attrib, "text": _join_sections(element.findall("AbstractText"))}
             for element in citation.findall("OtherAbstract")
         ],
         "ArticleId": {
@@ -103,10 +103,10 @@ def _document(element: Element, place: Place) -> AnnotatedDocument:
             if article_id.get("IdType") not in ("doi", "pubmed")
         },
     }
-    return make_record(place, title or book_title, _joined(sections), fields)
+    return make_record(place, title or book_title, _join_sections(sections), fields)
 
 
-def _joined(sections: Iterable[Element]) -> str:
+def _join_sections(sections: Iterable[Element]) -> str:
     """The sections of an abstract, each as ``LABEL: text``."""
     parts = []
     for section in sections:

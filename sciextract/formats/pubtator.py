@@ -155,7 +155,7 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
         fields = {"pmid": key} if _PMID.fullmatch(key) else {}
         if abstract and title.strip():
             fields["title"] = title
-        return items.annotated(Document(key, text, tokens, fields))
+        return items.annotate(Document(key, text, tokens, fields))
 
     nothing = FormatError("the file is empty: it holds blank lines only", path=source.path)
     return read_each(blocks_of(source, role_of), read, nothing)

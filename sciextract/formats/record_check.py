@@ -61,7 +61,7 @@ def document_of(
             for name, value in fields.items()
             if value and value != text and _may_be_abstract(name, value)
         ]
-        more = f"; not read: {_listed(names)}" if names else ""
+        more = f"; not read: {_list_names(names)}" if names else ""
         warnings = (*warnings, NO_ABSTRACT + more)
     document = make_document(doc_key, text, fields, title_length=title_length)
     return AnnotatedDocument(document, warnings=warnings)
@@ -79,7 +79,7 @@ def _may_be_abstract(name: str, value: object) -> bool:
     return bool(_ABSTRACT_NAME.search(name)) or (is_prose and not _OTHER_NAME.search(name))
 
 
-def checked(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
+def check_items(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
     """The items of a reader, with what is to be said of each."""
     return map(_check_item, items)
 
@@ -108,7 +108,7 @@ def check(item: AnnotatedDocument) -> AnnotatedDocument:
         if _names_annotations(name) and value and _holds_items(value)
     ]
     if names:
-        warnings.append(f"not read, although they look like annotations: {_listed(names)}")
+        warnings.append(f"not read, although they look like annotations: {_list_names(names)}")
     if len(document.text) > _LONGEST_ABSTRACT and not item.annotations.entities:
         warnings.append(f"a text of {len(document.text):,} characters is hardly an abstract")
     # Exchange records bring the warnings of their first reading along.
@@ -137,6 +137,6 @@ def _holds_items(value: object) -> bool:
     )
 
 
-def _listed(names: list[str]) -> str:
+def _list_names(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
     return ", ".join(map(quoted, names[:_MOST_NAMES])) + more

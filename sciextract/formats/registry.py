@@ -82,10 +82,10 @@ class FormatSpec:
             MissingExtraError: Its libraries are not installed.
         """
         from sciextract.formats.offset_check import with_fitting_offsets
-        from sciextract.formats.record_check import checked
+        from sciextract.formats.record_check import check_items
 
         reader = self._load(self.reader)
-        return lambda source: checked(with_fitting_offsets(reader(source)))
+        return lambda source: check_items(with_fitting_offsets(reader(source)))
 
     def load_writer(self) -> WriterFactory:
         """Import and return the maker of writers.

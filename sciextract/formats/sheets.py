@@ -58,10 +58,10 @@ def read_xlsx(source: Source) -> Iterator[ReadItem]:
 
 def _numbered_rows(source: Source) -> Generator[tuple[int, list[str]], None, None]:
     """How many sheets there are, then the rows of the first with their numbers."""
-    with source.opened() as stream:
+    with source.open() as stream:
         content = io.BytesIO(source.start + stream.read())
     check_zip(content, source.path, MAX_BYTES)
-    with _explained(source.path):
+    with _explain_errors(source.path):
         # The values that Excel has calculated, in place of formulas.
         book = load_workbook(content, read_only=True, data_only=True)
         sheets = book.worksheets
@@ -76,7 +76,7 @@ def _numbered_rows(source: Source) -> Generator[tuple[int, list[str]], None, Non
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def _explain_errors(path: str) -> Iterator[None]:
     """Turns whatever the library raises of a damaged workbook into an error of the file; its warnings are about styles."""
     try:
         with warnings.catch_warnings():

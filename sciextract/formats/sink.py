@@ -30,7 +30,7 @@ class LineSink:
         Raises:
             OutputError: The file cannot be opened, or its name says that it is packed.
         """
-        self._name, self._stream, self._owned = _opened(destination)
+        self._name, self._stream, self._owned = _open(destination)
         self._on_terminal = self._stream.isatty()
         self._before = self._OPENING
 
@@ -153,7 +153,7 @@ class FolderWriter(LossyWriter):
             raise OutputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
-def _opened(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:
+def _open(destination: Path | str | TextIO) -> tuple[str, TextIO, bool]:
     if not isinstance(destination, (str, Path)):
         return str(getattr(destination, "name", "the stream")), destination, False
     if str(destination) == STDIN:

@@ -26,37 +26,37 @@ _QUOTED_IN_TSV = re.compile('"')
 
 def csv_row(cells: Iterable[str]) -> str:
     """The cells, comma-separated and quoted after RFC 4180, without a line end."""
-    return exact_csv_row([guarded(cell) for cell in cells])
+    return exact_csv_row([guard_cell(cell) for cell in cells])
 
 
 def exact_csv_row(cells: Iterable[str]) -> str:
     """:func:`csv_row` with the cells as they are, for programs that would keep the apostrophe."""
-    return ",".join([_quoted(cell, _QUOTED_IN_CSV) for cell in cells])
+    return ",".join([_quote_cell(cell, _QUOTED_IN_CSV) for cell in cells])
 
 
 def tsv_row(cells: Iterable[str]) -> str:
     """The cells, tab-separated, with escapes for control characters, without a line end."""
-    return "\t".join([_quoted(guarded(escaped(cell)), _QUOTED_IN_TSV) for cell in cells])
+    return "\t".join([_quote_cell(guard_cell(escape_cell(cell)), _QUOTED_IN_TSV) for cell in cells])
 
 
-def guarded(cell: str) -> str:
+def guard_cell(cell: str) -> str:
     """The cell with an apostrophe in front if a spreadsheet would run it.
 
-    >>> guarded("=1+1"), guarded("n-gram"), guarded("'=1+1")
+    >>> guard_cell("=1+1"), guard_cell("n-gram"), guard_cell("'=1+1")
     ("'=1+1", 'n-gram', "''=1+1")
     """
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 
-def unguarded(cell: str) -> str:
-    """What :func:`guarded` was given."""
+def unguard_cell(cell: str) -> str:
+    """What :func:`guard_cell` was given."""
     return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
-def escaped(cell: str) -> str:
+def escape_cell(cell: str) -> str:
     r"""The cell with ``\t \n \r \\`` and ``\uXXXX`` for control characters and line separators.
 
-    >>> escaped("a\tb\u2028c")
+    >>> escape_cell("a\tb\u2028c")
     'a\\tb\\u2028c'
     """
     return _UNSAFE.sub(
@@ -71,7 +71,7 @@ def cell_of(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-def _quoted(cell: str, needs_quotes: re.Pattern[str]) -> str:
+def _quote_cell(cell: str, needs_quotes: re.Pattern[str]) -> str:
     return in_quotes(cell) if needs_quotes.search(cell) else cell
 
 

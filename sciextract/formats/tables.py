@@ -21,7 +21,7 @@ from sciextract.formats.base import (
     Place,
     ReadItem,
     Source,
-    decoded_lines,
+    decode_lines,
     quoted,
 )
 from sciextract.formats.json_values import TEXT_FIELDS, text_of
@@ -150,7 +150,7 @@ class _Lines:
     def __init__(self, source: Source) -> None:
         self.number = 0
         self.row: list[tuple[int, str]] = []
-        self._lines = decoded_lines(source)
+        self._lines = decode_lines(source)
         self._again: deque[NumberedLine] = deque()
 
     def __iter__(self) -> _Lines:

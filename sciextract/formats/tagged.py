@@ -27,10 +27,10 @@ Tags = dict[str, list[str]]
 def first_of(tags: Tags, names: Iterable[str]) -> str:
     """The first of some tags that the record has, rather one that holds no placeholder; empty for none."""
     given = [tag for tag in names if tag in tags]
-    return min(given, key=lambda tag: is_placeholder(joined(tags, tag)), default="")
+    return min(given, key=lambda tag: is_placeholder(join_values(tags, tag)), default="")
 
 
-def joined(tags: Tags, tag: str) -> str:
+def join_values(tags: Tags, tag: str) -> str:
     """The values of a tag, joined by one space; empty for none."""
     return " ".join(tags.get(tag, []))
 
@@ -39,7 +39,7 @@ def pubmed_number(
     tags: Tags, number: str, databases: Iterable[str], also: Iterable[str] = ()
 ) -> str | None:
     """PubMed's accession number; other databases have numbers of their own."""
-    database = " ".join(joined(tags, tag) for tag in databases).lower()
+    database = " ".join(join_values(tags, tag) for tag in databases).lower()
     from_pubmed = any(name in database for name in ("pubmed", "medline", *also))
     return pmid_of(tags.get(number)) if from_pubmed else None
 
@@ -135,7 +135,7 @@ class _TagSyntax:
 def _read_tagged(
     source: Source,
     lines: Iterable[NumberedLine],
-    mapped: Callable[[_TaggedRecord], _Mapped],
+    map_tags: Callable[[_TaggedRecord], _Mapped],
     syntax: _TagSyntax,
 ) -> Iterator[ReadItem]:
     """The documents of a file of tagged records; a record with an error becomes a bad record.
@@ -143,7 +143,7 @@ def _read_tagged(
     Args:
         source: The file.
         lines: Its lines, as :func:`text_lines` gives them.
-        mapped: What the tags of a record stand for; may raise :class:`FormatError`.
+        map_tags: What the tags of a record stand for; may raise :class:`FormatError`.
         syntax: Where records begin and end.
 
     Raises:
@@ -183,7 +183,7 @@ def _read_tagged(
     def read(record: _TaggedRecord, number: int) -> AnnotatedDocument:
         if record.error:
             raise record.error
-        found = mapped(record)
+        found = map_tags(record)
         fields = found.fields
         keep_unusable(fields, found.given, syntax.id)
         rest = {tag: values for tag, values in found.tags.items() if tag not in found.used}
@@ -217,28 +217,28 @@ def read_endnote(source: Source) -> Iterator[ReadItem]:
         typed = tag == "%0" and ("%0" in record.parts or record.error is not None)
         return typed or (tag != "" and gap and not typed_first)
 
-    def mapped(record: _TaggedRecord) -> _Mapped:
+    def map_tags(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
         venue = first_of(tags, ("%J", "%B"))
         year = next((tag for tag in ("%D", "%8") if year_of(tags.get(tag))), "")
-        doi = joined(tags, "%R")
+        doi = join_values(tags, "%R")
         fields: dict[str, Any] = {
             "year": year_of(tags.get(year)),
             "doi": bare_doi(doi) or bare_doi(tags.get("%U")),
             "pmid": pubmed_number(tags, "%M", ("%~", "%W"), ("nlm",)),
-            "venue": joined(tags, venue),
+            "venue": join_values(tags, venue),
             "authors": [name for line in record.lines_of("%A") for name in authors_of(line)],
             "url": next(iter(tags.get("%U", [])), None),
             "keywords": split_keywords(record.lines_of("%K")),
         }
         derived = {"%D": str(fields["year"]), "%U": fields["url"], "%M": fields["pmid"]}
         used = {*_ENDNOTE_INTERPRETED, venue, *_held(tags, derived)}
-        title, abstract, key = (joined(tags, tag) for tag in ("%T", "%X", "%F"))
+        title, abstract, key = (join_values(tags, tag) for tag in ("%T", "%X", "%F"))
         return _Mapped(tags, used, title, abstract, fields, {"doi": doi}, key)
 
     allowed = "a percent sign, one character and a space"
     syntax = _TagSyntax("endnote", "EndNote", "%0 Journal Article", _ENDNOTE_TAG, allowed, begins)
-    return _read_tagged(source, text_lines(source), mapped, syntax)
+    return _read_tagged(source, text_lines(source), map_tags, syntax)
 
 
 _WOS_TAG = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?$", re.DOTALL)
@@ -260,28 +260,28 @@ def read_wos(source: Source) -> Iterator[ReadItem]:
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         return "ER" in record.parts or tag in ("PT", "EF", "FN")
 
-    def mapped(record: _TaggedRecord) -> _Mapped:
+    def map_tags(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
         tags |= {tag: lines for tag in _A_LINE_EACH if (lines := record.lines_of(tag))}
         # Full names before abbreviated ones, authors before those of the book, and groups last.
         authors = first_of(tags, ("AF", "AU", "BF", "BA", "CA"))
-        given = {name: joined(tags, tag) for name, tag in _WOS_GIVEN.items()}
+        given = {name: join_values(tags, tag) for name, tag in _WOS_GIVEN.items()}
         fields: dict[str, Any] = {
             "year": year_of(given["year"]) or year_of(tags.get("EA")),
             "doi": bare_doi(given["doi"]),
             "pmid": pmid_of(given["pmid"]),
-            "venue": joined(tags, "SO"),
+            "venue": join_values(tags, "SO"),
             "authors": tags.get(authors, []),
-            "keywords": split_keywords([joined(tags, "DE")]),
+            "keywords": split_keywords([join_values(tags, "DE")]),
         }
         used = {*_WOS_INTERPRETED, authors}
-        title, abstract, key = (joined(tags, tag) for tag in ("TI", "AB", "UT"))
+        title, abstract, key = (join_values(tags, tag) for tag in ("TI", "AB", "UT"))
         warnings = () if "ER" in record.parts else (CUT,)
         return _Mapped(tags, used, title, abstract, fields, given, key, warnings)
 
     allowed = "a tag of two characters and a space"
     syntax = _TagSyntax("wos", "Web of Science", "PT J", _WOS_TAG, allowed, begins, _WOS_OUTSIDE)
-    return _read_tagged(source, text_lines(source), mapped, syntax)
+    return _read_tagged(source, text_lines(source), map_tags, syntax)
 
 
 _NBIB_TAG = re.compile(r"([A-Z][A-Z0-9 ]{3})-(?: (.*))?$", re.DOTALL)
@@ -317,7 +317,7 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
         is_first = tag in (*_NBIB_FIRST, *record.parts) or (not tag and record.last != "AB")
         return (gap and is_first) or (tag == "PMID" and "PMID" in record.parts)
 
-    def mapped(record: _TaggedRecord) -> _Mapped:
+    def map_tags(record: _TaggedRecord) -> _Mapped:
         tags = record.tags()
         firsts = {tag: values[0] for tag, values in tags.items()}
         # The title of a book is the venue of its chapters, and the title of a record without chapter.
@@ -341,14 +341,14 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
             "authors": [*(tags.get("FAU") or short_names), *tags.get("CN", [])],
             "keywords": [word.removeprefix("*") for word in tags.get("OT", [])],
         }
-        used, given = {*_NBIB_INTERPRETED, venue}, {"pmid": joined(tags, "PMID")}
+        used, given = {*_NBIB_INTERPRETED, venue}, {"pmid": join_values(tags, "PMID")}
         title = firsts.get(first_of(tags, ("TI", "BTI", "TT")), "")
         key = fields["pmid"] or firsts.get("PMC", "")
-        return _Mapped(tags, used, title, joined(tags, "AB"), fields, given, key)
+        return _Mapped(tags, used, title, join_values(tags, "AB"), fields, given, key)
 
     allowed = "a tag of four characters, a hyphen and a space"
     syntax = _TagSyntax("nbib", "nbib", "PMID- 12345", _NBIB_TAG, allowed, begins)
-    return _read_tagged(source, lines_from_first_tag(), mapped, syntax)
+    return _read_tagged(source, lines_from_first_tag(), map_tags, syntax)
 
 
 _TITLES = ("TI", "T1", "BT", "CT")
@@ -409,7 +409,7 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
         is_again = is_again and any(title in record.parts for title in _TITLES)
         return is_next or is_again or "ER" in record.parts
 
-    def mapped(record: _TaggedRecord) -> _Mapped:
+    def map_tags(record: _TaggedRecord) -> _Mapped:
         [[kind, *untagged]] = record.parts.get("TY") or [[""]]
         listed = {"TY": [kind] if kind else [], "untagged": untagged}
         listed |= {tag: record.lines_of(tag) for tag in record.parts if tag != "TY"}
@@ -424,17 +424,17 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
             "doi": bare_doi(tags.get("DO")) or bare_doi(tags.get("UR")),
             "pmid": pubmed_number(tags, "AN", ("DB", "DP"))
             or pubmed_number(tags, "C2", ("DB",), ("scopus",)),
-            "venue": joined(tags, venue),
+            "venue": join_values(tags, venue),
             "authors": [name for line in names for name in authors_of(line)],
             "url": next(iter(tags.get("UR", [])), None),
             "keywords": split_keywords(tags.get("KW", [])),
         }
         derived = {"PY": str(fields["year"]), "UR": fields["url"], "AN": fields["pmid"]}
         used = {*_RIS_INTERPRETED, *_held(tags, derived), venue, title, abstract}
-        given, key = {"doi": joined(tags, "DO")}, next(iter(tags.get("ID", [])), "")
-        title, abstract = joined(tags, title), joined(tags, abstract)
+        given, key = {"doi": join_values(tags, "DO")}, next(iter(tags.get("ID", [])), "")
+        title, abstract = join_values(tags, title), join_values(tags, abstract)
         warnings = () if "ER" in record.parts else (CUT,)
         return _Mapped(tags, used, title, abstract, fields, given, key, warnings)
 
     syntax = _TagSyntax("ris", "RIS", "TY  - JOUR", _RIS_TAG, "a TY line", begins)
-    return _read_tagged(source, lines_of_records(), mapped, syntax)
+    return _read_tagged(source, lines_of_records(), map_tags, syntax)

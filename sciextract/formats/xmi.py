@@ -108,7 +108,7 @@ def find_type_system(source: Source, used: set[str]) -> TypeSystem:
             with open(path, "rb") as stream:
                 if _ROOT.encode() not in stream.read(4096):
                     continue
-            found = _cached(str(path), os.stat(path).st_mtime_ns)
+            found = _read_once(str(path), os.stat(path).st_mtime_ns)
         except (OSError, FormatError) as error:
             if path.name in _NAMED and isinstance(error, FormatError):
                 raise
@@ -120,7 +120,7 @@ def find_type_system(source: Source, used: set[str]) -> TypeSystem:
 
 # A folder of a thousand documents has one type system, which is large: it is parsed once.
 @lru_cache(maxsize=16)
-def _cached(path: str, modified_ns: int) -> TypeSystem:
+def _read_once(path: str, modified_ns: int) -> TypeSystem:
     return read_type_system(parse(Source(path)), path)
 
 
@@ -347,7 +347,7 @@ class CasReading:
         tokens = self._spans_of(TOKEN, "tokens")
         sentences = self._spans_of(SENTENCE, "sentences")
         table = token_table(self._cas.text, tokens, sentences, self._items.spans)
-        return self._items.annotated(Document(self._key, self._cas.text, table))
+        return self._items.annotate(Document(self._key, self._cas.text, table))
 
     def _is_mention(self, item: FeatureStructure) -> bool:
         placed = item.span is not None and self._types.is_mention(item.type_name)

@@ -10,8 +10,8 @@ from sqlite3 import Connection
 from typing import Literal, cast, get_args
 
 from sciextract.errors import FormatError, as_command
-from sciextract.formats.base import Source, decoded_content
-from sciextract.formats.table_rows import guarded, unguarded
+from sciextract.formats.base import Source, decode_content
+from sciextract.formats.table_rows import guard_cell, unguard_cell
 from sciextract.graph.database import GraphError
 from sciextract.graph.normalisation import MergeRule, normal_form
 from sciextract.graph.queries.nodes import find_node, name_keys
@@ -160,7 +160,7 @@ def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
     yield "id\tname\tsynonyms\trepair"
     for number, each in enumerate(repairs, start=1):
         name, synonym = (each.other, each.name) if each.other else (each.name, "")
-        cells = [guarded(" ".join(cell.replace("|", " ").split())) for cell in (name, synonym)]
+        cells = [guard_cell(" ".join(cell.replace("|", " ").split())) for cell in (name, synonym)]
         yield "\t".join([f"repair:{number}", *cells, each.kind])
 
 
@@ -173,7 +173,7 @@ def read_repairs(path: Path) -> list[Repair]:
     """
     found = []
     for line, row in _tsv_rows(path):
-        kind, name = row.get("repair") or "merge", unguarded(row["name"] or "")
+        kind, name = row.get("repair") or "merge", unguard_cell(row["name"] or "")
         if kind not in get_args(Kind):
             problem = f"repair {kind!r} found; expected {', '.join(get_args(Kind))}"
             raise FormatError(problem, path=path, line=line)
@@ -182,13 +182,13 @@ def read_repairs(path: Path) -> list[Repair]:
             found.append(Repair(known, name))
             continue
         synonyms = [each for each in (row.get("synonyms") or "").split("|") if each.strip()]
-        found += [Repair(known, unguarded(each), name) for each in synonyms]
+        found += [Repair(known, unguard_cell(each), name) for each in synonyms]
     return found
 
 
 def _tsv_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Lines with their numbers; names may be empty."""
-    lines = decoded_content(Source(str(path))).splitlines()
+    lines = decode_content(Source(str(path))).splitlines()
     rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
     columns = rows.fieldnames or ()
     if not {"id", "name"} <= set(columns):

@@ -57,7 +57,7 @@ def read_docbin(source: Source) -> Iterator[ReadItem]:
         FormatError: The file is empty, no DocBin, or unpacks to more than 2 GiB or
             :func:`~sciextract.formats.opening.allowed_bytes`.
     """
-    message = _unpacked(source.content(), source.path)
+    message = _unpack(source.content(), source.path)
     try:
         # DocBin wants its bytes compressed; level 0 only wraps them.
         docs = DocBin().from_bytes(zlib.compress(message, 0)).get_docs(Vocab())
@@ -85,7 +85,7 @@ def _error(problem: str, error: BaseException, path: str) -> FormatError:
     return FormatError(f"{problem}: {type(error).__name__} {words}", path=path, hint=_HINT)
 
 
-def _unpacked(content: bytes, path: str) -> bytes:
+def _unpack(content: bytes, path: str) -> bytes:
     """The bytes without compression, chunk by chunk so that a bomb is noticed before it goes off."""
     unpacker, chunks, size = zlib.decompressobj(), [], 0
     largest = min(LARGEST_BYTES, allowed_bytes(len(content)))

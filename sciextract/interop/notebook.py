@@ -87,19 +87,19 @@ def to_frames(results: AnnotatedDocument | Iterable[AnnotatedDocument]) -> Frame
 def to_html(result: AnnotatedDocument) -> str:
     """A result as HTML: the text with its mentions, then relations and clusters; rejected items are left out.
 
-    Everything is escaped, and control characters become visible symbols.
+    Everything is escape_cell, and control characters become visible symbols.
     """
     document = result.document
     entities, relations, clusters = written_items(result, Counter())
     text = visible(document.text, keep="\n")
     pieces = [
-        _coloured("".join(piece for piece, _ in group), label)
+        _colour("".join(piece for piece, _ in group), label)
         for label, group in groupby(bracketed(text, entities.values()), itemgetter(1))
     ]
 
     def mention(entity_id: str) -> str:
         entity = entities[entity_id]
-        return _coloured(visible(entity.text_of(document.text)), entity.label)
+        return _colour(visible(entity.text_of(document.text)), entity.label)
 
     links = (
         f"{mention(relation.head)} <small>{escape(visible(relation.label))}</small> {mention(relation.tail)}{_score(relation.score)}"
@@ -114,14 +114,14 @@ def to_html(result: AnnotatedDocument) -> str:
         [
             f"<div><b>{escape(visible(document.doc_key))}</b>",
             f'<p style="white-space: pre-wrap">{"".join(pieces)}</p>',
-            *_listed("Relations", links),
-            *_listed("Coreference", groups),
+            *_list_lines("Relations", links),
+            *_list_lines("Coreference", groups),
             "</div>",
         ]
     )
 
 
-def _coloured(piece: str, label: str) -> str:
+def _colour(piece: str, label: str) -> str:
     """A piece of text on the colour of a label, which depends on its name only; transparent for dark themes."""
     if not label or not piece:
         return escape(piece)
@@ -133,7 +133,7 @@ def _score(score: float | None) -> str:
     return "" if score is None else f" <small>{score:.2f}</small>"
 
 
-def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
+def _list_lines(title: str, lines: Iterable[str]) -> Iterator[str]:
     items = "".join(f"<li>{line}</li>" for line in lines)
     if items:
         yield f"<b>{title}</b><ul>{items}</ul>"

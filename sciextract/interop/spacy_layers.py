@@ -223,7 +223,7 @@ def put_layers(
                 taken.update(indices)
                 chosen.append(span)
         doc.ents = sorted(chosen, key=lambda span: span.start)
-    others = {key: stored for key, stored in _stored(doc).items() if key != options.span_key}
+    others = {key: stored for key, stored in _read_stored(doc).items() if key != options.span_key}
     theirs = {group for stored in others.values() for group in stored["cluster_groups"]}
     groups: list[str] = []
     if prefix := options.cluster_prefix:
@@ -251,7 +251,7 @@ def put_layers(
     }
 
 
-def _stored(doc: Doc) -> dict[str, Any]:
+def _read_stored(doc: Doc) -> dict[str, Any]:
     """What components put on a Doc, by span group."""
     found: dict[str, Any] = doc.user_data.get(USER_DATA, {})
     return found
@@ -259,7 +259,7 @@ def _stored(doc: Doc) -> dict[str, Any]:
 
 def _shown_as(doc: Doc, name: str) -> list[str]:
     """Span groups of the components that an extension shows; of the only one under any name."""
-    stored = _stored(doc)
+    stored = _read_stored(doc)
     return [key for key, data in stored.items() if len(stored) == 1 or name in data["attributes"]]
 
 
@@ -268,7 +268,7 @@ def stored_annotations(doc: Doc, span_key: str) -> AnnotatedDocument | None:
 
     ``None`` where it put none, or for another text. The token table is empty unless the tokens have forms of their own.
     """
-    stored = _stored(doc)
+    stored = _read_stored(doc)
     if span_key not in stored and len(stored) != 1:
         return None
     data = stored.get(span_key) or next(iter(stored.values()))
@@ -278,12 +278,12 @@ def stored_annotations(doc: Doc, span_key: str) -> AnnotatedDocument | None:
 
 def stored_span_key(doc: Doc) -> str:
     """The span group that :func:`put_layers` filled first."""
-    return next(iter(_stored(doc)), SPAN_KEY)
+    return next(iter(_read_stored(doc)), SPAN_KEY)
 
 
 def own_cluster_groups(doc: Doc, span_key: str) -> set[str]:
     """Names of the span groups that :func:`put_layers` filled with clusters, which the stored record holds too."""
-    return set(_stored(doc).get(span_key, {}).get("cluster_groups", ()))
+    return set(_read_stored(doc).get(span_key, {}).get("cluster_groups", ()))
 
 
 def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
@@ -316,7 +316,7 @@ def _score_key(span: Span) -> str:
 
 def _score(name: str, span: Span) -> float | None:
     """The extension ``score``: the probability of the span's label, if sciextract made the span."""
-    key, stored = _score_key(span), _stored(span.doc)
+    key, stored = _score_key(span), _read_stored(span.doc)
     found = (stored[group]["scores"].get(key) for group in _shown_as(span.doc, name))
     return next((score for score in found if score is not None), None)
 

@@ -107,10 +107,10 @@ class SciextractPipe:
         name = f"spans_{key}"
         per_type = {label: _prf(score) for label, score in report.ner.labels.items()}
         return {
-            **_named(name, report.ner.all),
+            **_name_scores(name, report.ner.all),
             f"{name}_per_type": per_type if report.ner.all.gold else None,
-            **_named("relations", report.relation.boundaries.ordered),
-            **_named("coref", report.coreference.conll),
+            **_name_scores("relations", report.relation.boundaries.ordered),
+            **_name_scores("coref", report.coreference.conll),
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _prf(score: PRF) -> dict[str, float]:
     return {"p": score.precision / 100, "r": score.recall / 100, "f": score.f1 / 100}
 
 
-def _named(name: str, score: PRF) -> dict[str, float | None]:
+def _name_scores(name: str, score: PRF) -> dict[str, float | None]:
     """The three figures under the names that spaCy gives such figures."""
     return {f"{name}_{kind}": value if score.gold else None for kind, value in _prf(score).items()}
 

@@ -45,7 +45,7 @@ def analyse(
             if sentence.token_end > title_tokens
         ]
         sentences = (TokenRange(0, title_tokens), *behind)
-    return _merged(TokenTable(spans, sentences), protected)
+    return _merge_sentences(TokenTable(spans, sentences), protected)
 
 
 def make_document(
@@ -112,10 +112,10 @@ def split_at(table: TokenTable, text: str, spans: Iterable[Span]) -> TokenTable:
         forms.extend([form] if len(parts) == 1 else [part.of(text) for part in parts])
     flat = tuple(part for parts in pieces for part in parts)
     kept = None if table.forms is None else tuple(forms)
-    return _merged(TokenTable(flat, sentences, kept), wanted)
+    return _merge_sentences(TokenTable(flat, sentences, kept), wanted)
 
 
-def _merged(table: TokenTable, protected: Iterable[Span]) -> TokenTable:
+def _merge_sentences(table: TokenTable, protected: Iterable[Span]) -> TokenTable:
     """The table with those sentences merged that share a protected span."""
     joined: set[int] = set()
     for span in protected:

@@ -96,7 +96,7 @@ class OffsetMap:
             FormatError: The offset lies outside the text or inside a character.
         """
         if unit is CODE_POINTS or (unit is UTF16 and self._is_bmp):
-            return self._checked(offset)
+            return self._check(offset)
         return _inverse(self._table(unit), offset, f"offset ({unit.name})")
 
     def _table(self, unit: Unit) -> array[int]:
@@ -104,7 +104,7 @@ class OffsetMap:
             self._tables[unit.name] = array("q", accumulate(unit.widths(self.text), initial=0))
         return self._tables[unit.name]
 
-    def _checked(self, offset: int) -> int:
+    def _check(self, offset: int) -> int:
         if not 0 <= offset <= len(self.text):
             raise _outside(offset, len(self.text), "offset")
         return offset

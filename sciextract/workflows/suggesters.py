@@ -13,7 +13,7 @@ from sciextract.documents.annotations import Annotations, Entity, Relation, Span
 from sciextract.documents.document import Document
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, MissingExtraError, UsageError
-from sciextract.formats.base import Source, decoded_content
+from sciextract.formats.base import Source, decode_content
 from sciextract.formats.json_streams import json_objects
 from sciextract.text.english import singular
 from sciextract.workflows.annotate import Predictor
@@ -104,7 +104,7 @@ def read_terms(path: Path, schema: LabelSchema) -> Terms:
         FormatError: A row has no two columns, or the file is not UTF-8.
         UsageError: A label is not in the schema.
     """
-    lines = decoded_content(Source(str(path))).splitlines(keepends=True)
+    lines = decode_content(Source(str(path))).splitlines(keepends=True)
     terms = []
     reader = csv.reader(lines, delimiter="\t" if "\t" in lines[0] else ",")
     try:

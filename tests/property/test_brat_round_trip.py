@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
-from sciextract.formats.brat import _REFUSED, joined, pieces_of
+from sciextract.formats.brat import _REFUSED, join_pieces, pieces_of
 from sciextract.formats.layers import LINE_BREAKS
 from sciextract.formats.sink import FileNames
 from tests.strategies import PIECES, annotated_documents, fragments, texts
@@ -128,7 +128,7 @@ def test_fragments_are_cut_and_joined(data: st.DataObject) -> None:
     pieces = pieces_of(text, data.draw(fragments(text)))
     assert not any(set(piece.of(text)) & set(LINE_BREAKS) for piece in pieces)
     if pieces:
-        assert pieces_of(text, joined(text, pieces)) == pieces
+        assert pieces_of(text, join_pieces(text, pieces)) == pieces
 
 
 @FEW

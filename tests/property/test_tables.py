@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer
-from sciextract.formats.table_rows import csv_row, escaped, guarded, tsv_row, unguarded
+from sciextract.formats.table_rows import csv_row, escape_cell, guard_cell, tsv_row, unguard_cell
 from sciextract.text.characters import without_surrogates
 from tests.strategies import PIECES, annotated_documents
 from tests.tiers import examples
@@ -30,9 +30,9 @@ FORMULA_STARTS = tuple("=+-@\t\r\n＝＋－＠")
 @FEW
 @given(CELLS)
 def test_guards_and_escapes_have_inverses(cell: str) -> None:
-    assert unguarded(guarded(cell)) == cell
-    assert unescaped(escaped(cell)) == cell
-    assert not guarded(cell).lstrip().startswith(FORMULA_STARTS)
+    assert unguard_cell(guard_cell(cell)) == cell
+    assert unescaped(escape_cell(cell)) == cell
+    assert not guard_cell(cell).lstrip().startswith(FORMULA_STARTS)
 
 
 @FEW
@@ -40,7 +40,7 @@ def test_guards_and_escapes_have_inverses(cell: str) -> None:
 def test_csv_rows_come_back(cells: list[str]) -> None:
     stream = io.StringIO(csv_row(cells) + "\n", newline="")
     (row,) = csv.reader(stream, strict=True) if cells != [""] else ([""],)
-    assert [unguarded(cell) for cell in row] == cells
+    assert [unguard_cell(cell) for cell in row] == cells
 
 
 @FEW
@@ -50,7 +50,7 @@ def test_tsv_rows_come_back_and_are_one_line(cells: list[str]) -> None:
     assert len(line.splitlines()) == (line != "")
     line.encode("utf-8")
     (row,) = csv.reader([line], delimiter="\t", strict=True) if line else ([""],)
-    assert [unescaped(unguarded(cell)) for cell in row] == cells
+    assert [unescaped(unguard_cell(cell)) for cell in row] == cells
 
 
 @FEW
@@ -66,7 +66,7 @@ def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
         rows = [
             row for row in csv.DictReader(stream, delimiter=delimiter) if row["kind"] != "mention"
         ]
-        found = {(row["id"], inverse(unguarded(row["mention_text"]))) for row in rows}
+        found = {(row["id"], inverse(unguard_cell(row["mention_text"]))) for row in rows}
         wanted = {
             (entity.id, without_surrogates(entity.text_of(text))[0])
             for entity in document.annotations.entities
@@ -77,4 +77,4 @@ def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
             if row["kind"] == "entity":
                 pieces = [piece.split("-") for piece in row["fragments"].split(";")]
                 joined = " ".join(text[int(start) : int(end)] for start, end in pieces)
-                assert without_surrogates(joined)[0] == inverse(unguarded(row["mention_text"]))
+                assert without_surrogates(joined)[0] == inverse(unguard_cell(row["mention_text"]))

@@ -14,7 +14,7 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats import BadRecord, base, read
-from sciextract.formats.base import Source, decoded_content, decoded_lines
+from sciextract.formats.base import Source, decode_content, decode_lines
 
 MIB = 1 << 20
 LIMITED = """
@@ -45,7 +45,7 @@ def short_lines(monkeypatch: pytest.MonkeyPatch) -> int:
 def lines_of(path: Path) -> list[str]:
     return [
         f"{number} {line.problem}" if isinstance(line, FormatError) else f"{number} {len(line)}"
-        for number, line in decoded_lines(Source(str(path)))
+        for number, line in decode_lines(Source(str(path)))
     ]
 
 
@@ -71,14 +71,14 @@ def test_a_line_of_exactly_the_limit_is_read(
 
 def test_positions_count_the_lines_that_were_left_out(short_lines: int, tmp_path: Path) -> None:
     path = write(tmp_path / "made.txt", b"x" * (short_lines + 5) + b"\nab\xff\n")
-    _, (_, line) = decoded_lines(Source(str(path)))
+    _, (_, line) = decode_lines(Source(str(path)))
     assert isinstance(line, FormatError)
     assert f"at position {short_lines + 5 + 1 + 2} is not UTF-8" in line.message
 
 
 def test_the_content_of_one_long_line_is_whole(short_lines: int, tmp_path: Path) -> None:
     path = write(tmp_path / "made.txt", "x" * (3 * short_lines))
-    assert len(decoded_content(Source(str(path)))) == 3 * short_lines
+    assert len(decode_content(Source(str(path)))) == 3 * short_lines
 
 
 def test_every_reader_of_lines_goes_on(short_lines: int, tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ from sciextract.formats.table_rows import (
     COLUMNS,
     TRIPLE_COLUMNS,
     csv_row,
-    escaped,
-    guarded,
+    escape_cell,
+    guard_cell,
     tsv_row,
-    unguarded,
+    unguard_cell,
 )
 from sciextract.text.analyse import make_document
 
@@ -202,12 +202,12 @@ def test_the_header_comes_once_and_only_with_a_document(format_id: str) -> None:
     ],
 )
 def test_formulas_are_guarded_and_come_back(formula: str) -> None:
-    assert guarded(formula) == "'" + formula
-    assert unguarded(guarded(formula)) == formula
+    assert guard_cell(formula) == "'" + formula
+    assert unguard_cell(guard_cell(formula)) == formula
     (cells,) = csv.reader(io.StringIO(csv_row([formula, "x"]), newline=""))
     assert cells == ["'" + formula, "x"]
     (cells,) = csv.reader(io.StringIO(tsv_row([formula, "x"])), delimiter="\t")
-    assert unescaped(unguarded(cells[0])) == formula
+    assert unescaped(unguard_cell(cells[0])) == formula
     assert not cells[0].lstrip().startswith(tuple("=+-@"))
 
 
@@ -215,13 +215,13 @@ def test_formulas_are_guarded_and_come_back(formula: str) -> None:
     "harmless", ["", "n-gram", "a=b", "'tis", "α", "[12]", "3.5", "−1", "(-1)"]
 )
 def test_other_cells_stay_as_they_are(harmless: str) -> None:
-    assert guarded(harmless) == unguarded(harmless) == harmless
+    assert guard_cell(harmless) == unguard_cell(harmless) == harmless
     assert csv_row([harmless]) == tsv_row([harmless]) == harmless
 
 
 def test_escapes_of_tab_separated_cells() -> None:
     hostile = 'a\tb\r\nc\\t\x1b[31m\x85\u2028\x00\ud800"α"😀\u202e'
-    cell = escaped(hostile)
+    cell = escape_cell(hostile)
     assert cell == 'a\\tb\\r\\nc\\\\t\\u001b[31m\\u0085\\u2028\\u0000\\ud800"α"😀\u202e'
     assert unescaped(cell) == hostile
     assert len(tsv_row([hostile]).splitlines()) == 1
