@@ -14,6 +14,7 @@ from sciextract.codec import convert
 from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema_file import load_schema
 from sciextract.errors import FormatError, InputMissingError, UsageError
 from sciextract.formats.base import Source
 from sciextract.formats.scierc import parse_record
@@ -200,13 +201,13 @@ def documents_of(records: Iterable[Record], taught: TaughtSet, path: Path) -> It
     Raises:
         FormatError: A record has a wrong shape.
     """
-    source = Source(str(path))
+    source, names = Source(str(path)), load_schema("bio").names
     for line, record in enumerate(records, start=1):
         renamed = {
             **record,
             "ner": [[_renamed(item, taught) for item in items] for items in record["ner"]],
         }
-        yield SetDocument(parse_record(renamed, source, line), taught)
+        yield SetDocument(parse_record(renamed, source, line).renamed(*names), taught)
 
 
 def _renamed(item: list[Any], taught: TaughtSet) -> list[Any]:

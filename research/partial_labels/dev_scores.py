@@ -5,8 +5,7 @@
 
 Only the types that a set was annotated for are decoded; with ``--all-types`` all nine compete for each span, as they do in
 ``annotate``, and what a set does not know is left out of the count. With ``--against`` the table shows the difference
-from another model and its 90 % interval instead. Published figures are of test parts and of encoders that
-were fine-tuned on one set each: they stand beside ours, they do not compare.
+from another model and its 90 % interval instead.
 """
 
 from __future__ import annotations
@@ -28,12 +27,6 @@ from research.partial_labels.make_bio import PLAN
 from research.partial_labels.scores import SetScores, difference, score_set
 from sciextract.documents.schema_file import load_schema
 from sciextract.inference.model_folder import GRAPHS, locate_model, open_folder
-
-PUBLISHED = """
-Published, test parts, one fine-tuned encoder a set (compact-transformers paper, arXiv 2209.03182):
-  entity F1, mean of eight sets: DistilBERT 83.4, TinyBioBERT (15 M) 82.1, DistilBioBERT 85.5, CompactBioBERT 85.6,
-  BioBERT 86.5; ChemProt relations, macro F1 between given entities: 47.5, 30.3, 49.8, 52.5, 52.3 (same order).
-"""
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -65,7 +58,6 @@ def _scored(arguments: argparse.Namespace) -> dict[str, object]:
         print(_row(taught.name, scores), flush=True)
     graph = next(name for name, file in GRAPHS.items() if (folder.path / file).is_file())
     print(f"\n{folder.config.name}@{folder.hash[:8]}, {graph}, thresholds {settings.thresholds}")
-    print(PUBLISHED)
     return kept
 
 

@@ -34,6 +34,7 @@ from research.partial_labels.datasets import (
     sentence_prefixes,
     without_leaks,
 )
+from research.partial_labels.graph_scores import graph_scores
 from research.partial_labels.scores import Samples, card_of, fit_set_settings, score_set
 from research.recipes import find_recipe
 from sciextract import atomic
@@ -50,7 +51,9 @@ from sciextract.inference.model_folder import (
     open_folder,
     write_manifest,
 )
-from sciextract.inference.pipeline import Labels
+from sciextract.inference.pipeline import Labels, Pipeline
+from sciextract.inference.promise import HeldOut, held_out
+from sciextract.inference.results import annotate
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json
 from sciextract_trainer.build import (
@@ -293,10 +296,18 @@ def finish_folder(
                 "split": "dev",
                 "parity": config.scores["parity"],
                 "sets": sets,
+                "graph": graph_scores(_relations(served, settings, dev), load_schema("bio")),
                 "calibration": stated(calibrations),
             },
         )
         _write(work, finished)
+
+
+def _relations(pipeline: Pipeline, settings: DecodeSettings, dev: Samples) -> HeldOut:
+    """Relations down to low scores between predicted mentions, all types competing, as graphs get them."""
+    low = settings.with_thresholds({"relation": 0.3})
+    gold = [item.annotated for some in dev.values() for item in some if item.taught.relations]
+    return held_out("", gold, [annotate(pipeline, each.document, low) for each in gold])
 
 
 def _calibration_dev(dev: Samples) -> Dev:

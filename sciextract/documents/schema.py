@@ -182,6 +182,11 @@ class LabelSchema:
         return tuple([relation.label for relation in self.relations])
 
     @property
+    def names(self) -> tuple[dict[str, str], dict[str, str]]:
+        """What types are called now, by former names: those of entities, those of relations."""
+        return self.entity_names, self.relation_names
+
+    @property
     def entity_names(self) -> dict[str, str]:
         """What entity types are called now, by the names that they had before."""
         return _names(self.entities)

@@ -8,6 +8,7 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +23,7 @@ from sciextract.documents.schema import (
     EntityType,
     LabelSchema,
     RelationType,
+    match_names,
 )
 from sciextract.errors import InputMissingError, SchemaError
 from sciextract.resources import data_root
@@ -45,6 +47,7 @@ _ATTRIBUTE_KEYS = ("label", "key", "on", "kind", "values", "definition", "former
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _Value = TypeVar("_Value")
+_Type = TypeVar("_Type", EntityType, RelationType)
 
 
 def bundled_schemas() -> tuple[str, ...]:
@@ -87,6 +90,32 @@ def load_schema(name_or_path: str | Path) -> LabelSchema:
         )
     file = f"{name_or_path}.toml"
     return _read(_bundled_folder() / file, file)
+
+
+def with_bundled_names(schema: LabelSchema) -> LabelSchema:
+    """A schema whose types also answer to the names that the bundled schema of its name has for them by now.
+
+    So a project from before a type was renamed there understands the model that predicts its new name.
+    """
+    if schema.name not in bundled_schemas():
+        return schema
+    now = load_schema(schema.name)
+    entities = _also_called(schema.entities, now.entities)
+    return replace(
+        schema, entities=entities, relations=_also_called(schema.relations, now.relations)
+    )
+
+
+def _also_called(mine: Sequence[_Type], theirs: Sequence[_Type]) -> tuple[_Type, ...]:
+    names: dict[str, set[str]] = {}
+    for name, label in match_names(mine, theirs).items():
+        names.setdefault(label, set()).add(name)
+    return tuple(
+        [
+            replace(t, formerly=tuple(sorted(names.get(t.label, set()).union(t.formerly))))
+            for t in mine
+        ]
+    )
 
 
 def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:

@@ -81,7 +81,7 @@ class GraphTotals(NamedTuple):
         edges: Typed, directed pairs of things.
         nameless: Relations left out because an argument has no name.
         loops: Relations left out because both arguments are one thing.
-        unlikely: Relations left out because their probability is below the least one.
+        unlikely: Relations left out because they are right too rarely.
         ambiguous: Acronyms with several expansions.
     """
 
@@ -204,7 +204,8 @@ def build_graph(
         counted = reading.counted
         empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
         generic = ", ".join(sorted(counted.generic))
-        for name, wanted in (("generic", generic), ("least-score", repr(counted.least_score))):
+        least = "of the model" if counted.least_score is None else repr(counted.least_score)
+        for name, wanted in (("generic", generic), ("least-score", least)):
             if empty:
                 set_property(connection, name, wanted)
             elif (found := property_of(connection, name)) != wanted:
@@ -339,9 +340,7 @@ class Facts:
         papers: Those in the graph, to count each once; ``None`` counts every text.
     """
 
-    def __init__(
-        self, connection: Connection, build: int, *, keep_duplicates: bool = False
-    ) -> None:
+    def __init__(self, connection: Connection, build: int) -> None:
         self.changes = Changes()
         self._build = build
         self._connection = connection

@@ -137,7 +137,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 12
+VERSION = 13
 """Counts up when the tables change, or a mention gets another normal form: no graph mixes both, older ones are built anew."""
 
 

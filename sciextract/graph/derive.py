@@ -5,25 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache
 from sqlite3 import Connection
 
-from sciextract.documents.schema_file import bundled_schemas, load_schema
 from sciextract.graph.database import INDEXES, run_statements
 from sciextract.graph.matching import COMMON
 from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.relation_types import known_symmetric
 from sciextract.graph.repairs import repair_nodes
-
-
-@cache
-def known_symmetric() -> frozenset[str]:
-    """Relation types that every bundled label schema which has them calls symmetric."""
-    symmetric, directed = set[str](), set[str]()
-    for schema in map(load_schema, bundled_schemas()):
-        symmetric.update(schema.symmetric_labels)
-        directed.update({*schema.relation_labels} - {*schema.symmetric_labels})
-    return frozenset(symmetric - directed)
-
 
 # What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there. The rules
 # up to SPACE are differences of spelling; by all others it is another name.

@@ -20,6 +20,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.database import packed
 from sciextract.graph.normalisation import MergeRule, clean, normal_form
+from sciextract.graph.relation_types import former_names, is_drawn
 from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values
 
 GENERIC = frozenset({"Generic"})
@@ -32,11 +33,11 @@ class CountSettings:
 
     Attributes:
         generic: Labels of mentions that name nothing of their own.
-        least_score: Relations with a lower probability are left out; those without one stay.
+        least_score: Relations with a lower probability are left out; what of a model is right often enough, when ``None``.
     """
 
     generic: frozenset[str] = GENERIC
-    least_score: float = 0.0
+    least_score: float | None = None
 
 
 class Naming(NamedTuple):
@@ -327,7 +328,7 @@ def shorter_name(mention: NamedMention, best: NamedMention) -> str:
 
 
 def _evidence(
-    annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float
+    annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float | None
 ) -> tuple[list[Evidence], tuple[int, int, int]]:
     """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
     by_id: dict[str, tuple[Concept, NamedMention]] = {}
@@ -344,14 +345,14 @@ def _evidence(
             loops += 1
         elif not all(names):
             nameless += 1
-        elif relation.score is not None and relation.score < least_score:
+        elif not is_drawn(relation, head[1].entity.label, tail[1].entity.label, least_score):
             unlikely += 1
         else:
             one, two = head[1].entity.span, tail[1].entity.span
             both = Span(min(one.char_start, two.char_start), max(one.char_end, two.char_end))
             places = [annotated.document.tokens.sentences_around(both), one, two]
             ends = [end for each in places for end in (each.char_start, each.char_end)]
-            label = clean(relation.label)
+            label = clean(former_names().get(relation.label, relation.label))
             evidence.append(Evidence(names[0], names[1], label, relation.score, *ends))
     return evidence, (nameless, loops, unlikely)
 

@@ -93,7 +93,7 @@ class SciextractPipe:
             ``spans_KEY_p``, ``_r``, ``_f`` and ``_per_type``, ``relations_p``, ``_r``, ``_f`` and ``coref_p``, ``_r``,
             ``_f``; ``None`` where the references have nothing of the kind.
         """
-        from sciextract.graph.derive import known_symmetric
+        from sciextract.graph.relation_types import known_symmetric
         from sciextract.interop.spacy_docs import from_doc
         from sciextract.metrics.counts import scorable
         from sciextract.metrics.scorer import score

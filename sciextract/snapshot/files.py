@@ -233,7 +233,7 @@ def remarks(
                 "a model's predictions are not gold"
             )
         for layer in Layer:
-            if layer in file.schema_layers - file.layers:
+            if layer in file.schema.layers - file.layers:
                 yield f"{file.path}: no {layer.value} in it, so nothing is learned about them"
 
 

@@ -112,7 +112,7 @@ class GoldFile:
         path: Where it is.
         origin: What it is for.
         layers: The layers that it annotates anywhere: complete in all its documents.
-        schema_layers: The layers of the project's schema; what is of no such layer is left out.
+        schema: The project's schema; what is of no layer of it is left out.
         bad: Records that cannot be read, left out.
         first_problem: What is wrong with the first of them.
         undecided: Documents with undecided items, whose layers are not complete.
@@ -121,7 +121,7 @@ class GoldFile:
     path: str
     origin: Origin
     layers: frozenset[Layer]
-    schema_layers: frozenset[Layer]
+    schema: LabelSchema
     bad: int = 0
     first_problem: str = ""
     undecided: int = 0
@@ -132,13 +132,13 @@ class GoldFile:
             # The survey has counted and named it.
             if isinstance(item, BadRecord):
                 continue
-            document = from_read(item)
+            document, known = from_read(item), self.schema.layers
             complete = (
                 document.complete if document else self.layers - undecided_layers(item.annotations)
             )
             fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
-            kept = fitted(with_fields(item, fields), self.schema_layers)
-            yield TrainingDocument(kept, complete & self.schema_layers, self.origin)
+            kept = fitted(with_fields(item.renamed(*self.schema.names), fields), known)
+            yield TrainingDocument(kept, complete & known, self.origin)
 
 
 def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Project) -> GoldFile:
@@ -165,7 +165,7 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
             bad += 1
             first_problem = first_problem or item.error.message
             continue
-        labels.add(item)
+        labels.add(item.renamed(*schema.names))
         layers |= annotated_layers(item.annotations)
         undecided += bool(undecided_layers(item.annotations))
     if lacking := labels.lacking_in(schema):
@@ -178,7 +178,7 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
         hint = "a model's predictions are not gold: decide them in a project first (sciextract tui)"
         raise TrainingDataError(problem, hint)
     return GoldFile(
-        str(path), origin, frozenset(layers) & known, known, bad, first_problem, undecided
+        str(path), origin, frozenset(layers) & known, schema, bad, first_problem, undecided
     )
 
 

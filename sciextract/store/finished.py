@@ -99,8 +99,7 @@ def document_before(
         changes = [change for (body,) in bodies for change in events.decode(body)]
         doc = _replayed(documents.load(connection, number), changes)
     looked_for = (doc.progress or ProgressRow()).looked_for
-    names = schema.entity_names, schema.relation_names
-    return _view(project, doc), frozenset(rename_covered(looked_for, *names))
+    return _view(project, doc), frozenset(rename_covered(looked_for, *schema.names))
 
 
 def _replayed(stored: Stored, changes: list[events.Change]) -> DocumentState:
@@ -114,7 +113,7 @@ def _view(
 ) -> AnnotatedDocument:
     found = annotated(doc, project.sources, states)
     schema = project.schema  # types may have had other names by then
-    annotations = found.annotations.renamed(schema.entity_names, schema.relation_names)
+    annotations = found.annotations.renamed(*schema.names)
     return replace(found, annotations=annotations)
 
 

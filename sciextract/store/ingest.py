@@ -294,7 +294,7 @@ class ModelRun(Batches):
                 for number, name in self.project.sources.items()
                 if name.startswith("model:") and ("/" in name or not self.keep_suggestions)
             )
-            names = context.schema.entity_names, context.schema.relation_names
+            names = context.schema.names
             for number, predicted in predictions:
                 said = predicted.annotations
                 items = (shown or {}).get(number, said).renamed(*names)

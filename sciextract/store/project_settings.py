@@ -45,17 +45,13 @@ _KEYS = "1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def read_annotations(connection: sqlite3.Connection, body: bytes) -> Annotations:
     """What a source said, as it is kept, with the names that types have now."""
     schema, said = label_schema(connection), decode_annotations(body)
-    return said.renamed(schema.entity_names, schema.relation_names)
+    return said.renamed(*schema.names)
 
 
 def read_covered(connection: sqlite3.Connection, body: bytes) -> frozenset[str] | None:
     """What the source of annotations has looked for, with the names that types have now; ``None`` where it is unknown."""
     covered, schema = decode_covered(body), label_schema(connection)
-    return (
-        None
-        if covered is None
-        else frozenset(rename_covered(covered, schema.entity_names, schema.relation_names))
-    )
+    return None if covered is None else frozenset(rename_covered(covered, *schema.names))
 
 
 def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) -> LabelSchema:

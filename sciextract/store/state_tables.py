@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.schema_file import parse_schema
+from sciextract.documents.schema_file import parse_schema, with_bundled_names
 from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, changes_of_document, replay
@@ -231,7 +231,8 @@ def label_schema(connection: sqlite3.Connection) -> LabelSchema:
 @lru_cache(maxsize=4)  # every action looks at the schema, which hardly ever changes
 def parse_label_schema(version: int, body: str) -> LabelSchema:
     """The schema of a version, from its JSON."""
-    return parse_schema(json.loads(body), f"label schema version {version} of the project")
+    place = f"label schema version {version} of the project"
+    return with_bundled_names(parse_schema(json.loads(body), place))
 
 
 def save_label_schema(connection: sqlite3.Connection, schema: LabelSchema) -> int:

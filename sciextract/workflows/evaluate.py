@@ -23,6 +23,7 @@ from sciextract.metrics.scorer import (
     tally_documents,
 )
 from sciextract.text.english import counted
+from sciextract.workflows.model_choice import display_schema
 
 if TYPE_CHECKING:
     from sciextract.inference.domain.auto import AutoExtractor
@@ -165,6 +166,7 @@ def evaluate_file(
         UsageError: No record of ``predicted`` has such ``fields``, or no entity a label of ``only``.
     """
     notes: list[str] = []
+    known = None if schema is None else load_schema(schema)
     if isinstance(predicted, str):
         labels = _read_labels(schema or "scierc")
         gold_choice = FieldChoice()
@@ -184,23 +186,15 @@ def evaluate_file(
         labels = _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {name!r}")
         if schema is not None:
             labels = _read_labels(schema)
+        known = known or display_schema(predicted.config)
         (documents, bad_records), extra_allowed = read_gold(gold, None, input_format), False
         if predicted.config.given_entities:
             predictions = [*predicted.stream_given(documents)]
         else:
             predictions = [*predicted.stream(each.document for each in documents)]
-    if schema is not None:  # types that were renamed are the same types
-        known = load_schema(schema)
+    if known is not None:  # types that were renamed are the same types
         documents, predictions = (
-            [
-                replace(
-                    document,
-                    annotations=document.annotations.renamed(
-                        known.entity_names, known.relation_names
-                    ),
-                )
-                for document in side
-            ]
+            [document.renamed(*known.names) for document in side]
             for side in (documents, predictions)
         )
     notes += _remarks_on(documents, "gold")

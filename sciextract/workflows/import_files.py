@@ -403,7 +403,7 @@ class _Job:
     def _with_current_names(self, document: AnnotatedDocument) -> AnnotatedDocument:
         """The document with the names that types have here, where they were renamed here or in the project of the file."""
         schema, state = self.project.schema, document.project_state
-        entities, relations = schema.entity_names, schema.relation_names
+        entities, relations = schema.names
         for name, former in state.formerly.items() if state else ():
             layer, _, label = name.partition(":")
             known, names = schema.entity_labels, entities

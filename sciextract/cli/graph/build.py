@@ -57,9 +57,10 @@ class BuildOptions:
         "as COMPARE; '' for none); repeatable.",
         "--symmetric",
     )
-    least_score: float = option(
-        "P", "Leave out relations below this score.", min=0, max=1, default=0.0
-    )
+    least_score: float | None = option(
+        "P", "Leave out relations below this score; 0: none (default: of bio, those right less than 7 times in 10).",
+        min=0, max=1,
+    )  # fmt: skip
     only_decided: bool = flag(
         "From projects, only items that a person has decided.", "--only-decided"
     )
@@ -88,10 +89,11 @@ def build(options: BuildOptions) -> None:
     """  # fmt: skip
     from sciextract.graph.building import BuildListener, build_graph
     from sciextract.graph.database import open_graph
-    from sciextract.graph.derive import DeriveSettings, known_symmetric
+    from sciextract.graph.derive import DeriveSettings
     from sciextract.graph.extraction import GENERIC, CountSettings
     from sciextract.graph.queries.nodes import types_of
     from sciextract.graph.reading import Reading
+    from sciextract.graph.relation_types import known_symmetric
     from sciextract.inference.batching import usable_cores
 
     counting = CountSettings(
@@ -142,11 +144,15 @@ def build(options: BuildOptions) -> None:
         for label in sorted(wanted - set(known_types)):
             problem = f"--symmetric {label}: the graph has no relation of this type"
             say("Warning", problem, f"it has {', '.join(known_types) or 'none'}")
-    report(found.to_json(), _in_words(found), options.as_json, quiet=options.quiet)
+    report(
+        found.to_json(), _in_words(found, options.least_score), options.as_json, quiet=options.quiet
+    )
     raise typer.Exit(found.exit_code)
 
 
-def _in_words(found: BuildReport) -> str:
+def _in_words(found: BuildReport, least_score: float | None) -> str:
+    from sciextract.graph.relation_types import never_drawn
+
     changes, totals = found.changes, found.totals
     words = [
         f"{counted(changes.added, 'abstract')} added, {changes.replaced:,} replaced, {changes.known:,} known"
@@ -161,7 +167,10 @@ def _in_words(found: BuildReport) -> str:
             f"{totals.loops:,} within one thing"
         )
     if totals.unlikely:
-        words.append(f"{counted(totals.unlikely, 'relation')} below --least-score")
+        why, never = "below --least-score", " and ".join(never_drawn())
+        if least_score is None:
+            why = f"right less often than 7 times in 10, all {never} among them (--least-score 0 draws them)"
+        words.append(f"{counted(totals.unlikely, 'relation')} {why}")
     if totals.without_year:
         words.append(f"{counted(totals.without_year, 'abstract')} without a year")
     if totals.ambiguous:

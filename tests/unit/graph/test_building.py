@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ExitCode, FormatError, InputMissingError, UsageError
 from sciextract.graph.building import BuildListener, Facts, build_graph, repair_graph
@@ -324,6 +326,36 @@ def test_unlikely_relations_are_left_out(tmp_path: Path) -> None:
     }
     with pytest.raises(UsageError, match="the graph was built with 0"):
         build(path, *field())
+
+
+def test_what_bio_relates_is_an_edge_where_it_is_right_often_enough(tmp_path: Path) -> None:
+    """Of types, scores and pairs that were measured; what a person decided, and other models', is not judged."""
+    text = "Aspirin and codeine act on cyclooxygenase, kinase and asthma."
+    mentions = {"Aspirin": "Chemical", "codeine": "Chemical", "cyclooxygenase": "Gene", "kinase": "protein", "asthma": "Disease"}  # fmt: skip
+    likely, unlikely = (
+        ("Aspirin", "INHIBITS", "cyclooxygenase", 0.9),
+        ("codeine", "INHIBITS", "cyclooxygenase", 0.3),
+    )
+    former, never = ("Aspirin", "CPR:4", "kinase", 0.9), ("codeine", "ACTIVATES", "kinase", 0.9)
+    unlearned = ("Aspirin", "INHIBITS", "asthma", 0.9)
+    found = abstract("a", text, mentions, [likely, unlikely, former, never, unlearned])
+    kept = {("aspirin", "INHIBITS", "cyclooxygenase"), ("aspirin", "INHIBITS", "kinase")}
+    all_edges = kept | {
+        ("codeine", "INHIBITS", "cyclooxygenase"), ("codeine", "ACTIVATES", "kinase"), ("aspirin", "INHIBITS", "asthma"),
+    }  # fmt: skip
+
+    def edges(source: str, state: State, counted: CountSettings) -> set[tuple[str, str, str]]:
+        own = found.annotations
+        relations = tuple([replace(r, source=source, state=state) for r in own.relations])
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.graph"
+        build(path, replace(found, annotations=replace(own, relations=relations)), counted=counted)
+        return {row[:3] for row in content(path)["edges"]}
+
+    bio, usual = "model:bio@d3d77678/1", CountSettings()
+    assert edges(bio, State.UNDECIDED, usual) == kept
+    assert edges(bio, State.UNDECIDED, CountSettings(least_score=0)) == all_edges
+    assert edges(bio, State.ACCEPTED, usual) == all_edges
+    assert edges("model:mine@d3d77678", State.UNDECIDED, usual) == all_edges
 
 
 def test_places_that_cannot_be(tmp_path: Path) -> None:

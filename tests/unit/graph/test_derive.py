@@ -8,9 +8,10 @@ import pytest
 
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
-from sciextract.graph.derive import DeriveSettings, known_symmetric
+from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.queries.edges import Direction, Way, neighbours
 from sciextract.graph.queries.nodes import find_node
+from sciextract.graph.relation_types import known_symmetric
 from tests.graph_samples import abstract, build, ends_of
 
 

@@ -9,6 +9,7 @@ import pytest
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.documents.schema_file import RESERVED_KEYS, bundled_schemas, load_schema
 from sciextract.errors import SchemaError
+from sciextract.inference.model_folder import locate_model, open_folder
 from sciextract.store import Project
 from sciextract.store.project_settings import merge_schemas, with_labels
 from tests.unit.store.projects import reopened, small_schema
@@ -75,3 +76,16 @@ def test_types_of_a_merged_project_keep_their_look_and_renamed_ones_stay_one() -
     assert (tool.label, tool.definition) == ("Tool", "A way.") and "Way" in tool.formerly
     assert (new.colour, new.definition, new.key != tool.key) == ("#abcdef", "A score.", True)
     assert merged.relations[0].pairs == (("Metric", "Tool"),)
+
+
+def test_a_project_from_before_a_bundled_type_was_renamed(project: Project) -> None:
+    """It keeps its name, and understands models and files that have the new one."""
+    bio = load_schema("bio")
+    old = [replace(each, label=each.formerly[0], formerly=()) for each in bio.relations]
+    project.set_schema(replace(bio, relations=tuple(old)))
+    schema = reopened(project).schema
+    assert schema.relation_labels == ("CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9")
+    assert schema.relation_names["INHIBITS"] == "CPR:4"
+    assert not open_folder(locate_model("bio"), hashes=False).config.labels_unknown_to(schema)
+    merged, lacking = merge_schemas(schema, bio)
+    assert (merged.relation_labels, lacking) == (schema.relation_labels, [])

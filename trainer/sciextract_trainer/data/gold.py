@@ -27,7 +27,7 @@ def read_gold(path: Path, schema: LabelSchema, part: Part = Part.TRAIN) -> list[
     for item in formats.read(paths_of(path, part)):
         if isinstance(item, BadRecord):
             raise item.error
-        documents.append(item)
+        documents.append(item.renamed(*schema.names))
     if not documents:
         raise FormatError("no documents", path=path)
     known = {*schema.entity_labels, *schema.relation_labels}
