@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -116,6 +116,11 @@ def layer_of(name: str) -> Layer | None:
     """The layer of a type in :attr:`ProgressRow.covered`; none of an attribute, which the schema knows."""
     layer = name.partition(":")[0]
     return Layer(layer) if layer in set(Layer) else None
+
+
+def covered_labels(covered: Iterable[str], layer: Layer) -> list[str]:
+    """The types of a layer in :attr:`ProgressRow.covered`."""
+    return [label for name, _, label in (each.partition(":") for each in covered) if name == layer]
 
 
 def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[Layer, str]]:

@@ -25,6 +25,7 @@ from sciextract.store.rows import (
     ItemRow,
     ProgressRow,
     RelationRow,
+    covered_labels,
     original_of,
 )
 
@@ -185,12 +186,12 @@ class _Moving:
         for attribute in self._old.attributes:
             self._move_attribute(attribute)
         progress = self._old.progress or ProgressRow()
-        changed = self._alignment.has_new_words
+        changed, count = self._alignment.has_new_words, self._new.count_undecided
         reopened = [
             layer
             for layer in Layer
             if getattr(progress, layer) is Completeness.DONE
-            and (changed or self._new.count_undecided(layer))
+            and (changed or count(layer, labels=covered_labels(progress.covered, layer)))
         ]
         self._new.put(
             progress.with_layers(reopened, Completeness.IN_PROGRESS, self._context.schema)

@@ -18,6 +18,7 @@ from sciextract.store.document_state import Context, DocumentState, whole
 from sciextract.store.rows import (
     BY_PERSONS,
     ProgressRow,
+    covered_labels,
     covered_name,
     names_in,
     original_of,
@@ -118,7 +119,8 @@ def take_state(project: Project, context: Context, doc: DocumentState, state: Pr
         doc.put(row)
     progress, layers = doc.progress or ProgressRow(), {}
     for layer, completeness in state.layers.items():
-        waits = completeness is Completeness.DONE and doc.count_undecided(layer)
+        looked_for = covered_labels(state.covered, layer)  # suggestions of later types may wait
+        waits = completeness is Completeness.DONE and doc.count_undecided(layer, labels=looked_for)
         layers[layer.value] = Completeness.IN_PROGRESS if waits else completeness
     done = {layer for layer in Layer if layers.get(layer.value) is Completeness.DONE}
     known = names_in(context.schema, done)

@@ -12,7 +12,7 @@ import pytest
 
 from sciextract.documents.annotations import Layer
 from sciextract.store import Completeness, EntityRef, Project, create_project, open_project
-from sciextract.store.label_changes import rename_type
+from sciextract.store.label_changes import add_type, rename_type
 from sciextract.store.state_tables import differing
 from sciextract.store.statistics import decisions_by_author
 from sciextract.workflows.export_project import ExportJob
@@ -92,6 +92,21 @@ def test_a_type_that_was_renamed_there_keeps_its_name_here(here: Project, tmp_pa
         assert "Task" in labels and labels <= {*old.schema.entity_labels}
 
 
+def test_suggestions_of_a_later_type_leave_a_layer_finished(here: Project, tmp_path: Path) -> None:
+    records = _export(here, tmp_path / "x.jsonl")
+    [record] = [each for each in records if each["project_state"]["layers"]["entities"] == "done"]
+    late = {"id": "late", "fragments": [[0, 3]], "label": "Film", "state": "undecided"}
+    record["entities"].append(late)
+    with create_project(tmp_path / "new.sciextract", here.schema, "carl") as there:
+        add_type(there, "entity", "Film")
+        _imported(tmp_path / "y.jsonl", [record], there)
+        assert there.document_state(1).count_undecided(Layer.ENTITIES) == 1
+        covered = {each for each in record["project_state"]["covered"] if "entities" in each}
+        progress = _progress(there, 1)
+        assert progress.entities is Completeness.DONE and covered <= {*progress.covered}
+        assert "entities:Film" not in progress.covered
+
+
 def test_what_is_worked_on_here_stays_and_is_counted(here: Project, tmp_path: Path) -> None:
     records = _export(here, tmp_path / "x.jsonl")
     assert _imported(tmp_path / "x.jsonl", records, here).counts.kept == 0, "it is the same"
@@ -108,7 +123,7 @@ def test_what_is_worked_on_here_stays_and_is_counted(here: Project, tmp_path: Pa
 def test_what_a_file_claims_has_limits(here: Project, tmp_path: Path) -> None:
     record = _export(here, tmp_path / "x.jsonl")[1]
     state = record["project_state"]
-    waiting = {"id": "w", "fragments": [[0, 7]], "label": "Method", "state": "undecided"}
+    waiting = {"id": "w", "fragments": [[0, 7]], "label": "Aim", "state": "undecided"}
     record["entities"].append(waiting)
     state["layers"]["relations"] = "done"
     state["covered"] = ["entities:Aim", "relations:Aim", "relations:Uses", "nothing"]
