@@ -22,7 +22,7 @@ _MARKED = re.compile(r"(?<=<!-- real run -->\n)```console\n\$ (.+)\n(?:.*\n)*?``
 _BLOCK = re.compile(r"```console\n((?:.*\n)*?)```\n")
 _VARIES = re.compile(
     r"\d[\d.]*(?= s\b)|\b[0-9A-HJKMNP-TV-Z]{26}\b|\d{4}-\d\d-\d\d[T_ ][\d:.-]+|(?<=/)\d{8}-\d{6}\S+"
-    r"|(?<=batteries[-@])[0-9a-f]{8}"  # the hash of a model that the run itself has learned
+    r"|(?:(?<=batteries[-@])|(?<=mortars[-@]))[0-9a-f]{8}"  # the hash of a model that the run itself has learned
 )
 
 
