@@ -29,7 +29,7 @@ from sciextract.snapshot.documents import (
     split_of,
     with_fields,
 )
-from sciextract.store import Completeness, Project
+from sciextract.store import Project
 from sciextract.store.coverage import uncovered_types
 from sciextract.store.document_state import whole
 from sciextract.store.documents import (
@@ -216,7 +216,7 @@ def training_document(project: Project, number: int) -> TrainingDocument:
     """An abstract of a project with all that was decided about it, as far as the schema has layers for it."""
     doc, layers = project.document_state(number), project.schema.layers
     progress = doc.progress or ProgressRow()
-    done = frozenset([layer for layer in layers if getattr(progress, layer) is Completeness.DONE])
+    done = layers.intersection(progress.done)
     annotated = whole(doc, project.sources)
     uncovered = uncovered_types(progress, project.schema)
     return TrainingDocument(fitted(annotated, layers), done, Origin.PROJECT, uncovered)

@@ -11,7 +11,6 @@ from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.store.rows import (
-    Completeness,
     ProgressRow,
     attribute_layer,
     attribute_name,
@@ -55,10 +54,8 @@ def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> Anno
 
 def uncovered_types(progress: ProgressRow, schema: LabelSchema) -> frozenset[Type]:
     """The types of the layers of an abstract that are done which nobody has looked for in it."""
-    done = [layer for layer in Layer if getattr(progress, layer) is Completeness.DONE]
-    return frozenset(
-        [type_ for type_ in types_in(schema, done) if covered_name(*type_) not in progress.covered]
-    )
+    types = types_in(schema, progress.done)
+    return frozenset([each for each in types if covered_name(*each) not in progress.covered])
 
 
 def find_layers(connection: sqlite3.Connection, schema: LabelSchema) -> tuple[Layer, ...]:

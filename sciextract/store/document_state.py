@@ -31,7 +31,6 @@ from sciextract.store.rows import (
     ROW_TYPES,
     AttributeRow,
     ClusterRow,
-    Completeness,
     EntityRow,
     ItemRow,
     Key,
@@ -483,10 +482,9 @@ def _view(
 def is_done(doc: DocumentState, schema: LabelSchema) -> bool | None:
     """Whether a person has finished what they began: the abstract is done, and nothing waits in a layer that is."""
     progress = doc.progress or ProgressRow()
-    if all(getattr(progress, layer) is Completeness.UNTOUCHED for layer in Layer):
+    if progress.is_untouched:
         return None
-    done = [layer for layer in Layer if getattr(progress, layer) is Completeness.DONE]
-    return progress.is_finished(schema) and not doc.count_undecided(*done)
+    return progress.is_finished(schema) and not doc.count_undecided(*progress.done)
 
 
 def _to_cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster:

@@ -156,7 +156,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
     doc = project.document_state(number)
     if before is None or not done[0] or doc.progress is None:
         return None
-    layers = frozenset(each for each in Layer if getattr(doc.progress, each) is Completeness.DONE)
+    layers = frozenset(doc.progress.done)
     adapter, other, name = _read_suggestions(project, number, touched)
     gold, document = annotated(doc, project.sources), stored.document
     event_id, at = done

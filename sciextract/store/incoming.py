@@ -21,7 +21,6 @@ from sciextract.store.rows import (
     IN_VIEW,
     AttributeRow,
     ClusterRow,
-    Completeness,
     EntityRow,
     ItemRow,
     LinkRow,
@@ -407,8 +406,8 @@ class PredictionMerge(_SourceMerge):
 
     def merge(self, annotations: Annotations) -> None:
         """Merge everything, then take out what was not repeated."""
-        progress, done = self._doc.progress or ProgressRow(), Completeness.DONE
-        self._open = {layer for layer in Layer if getattr(progress, layer) is not done}
+        progress = self._doc.progress or ProgressRow()
+        self._open = set(Layer).difference(progress.done)
         self._late = uncovered_types(progress, self._context.schema)
         if self._late and progress.is_finished(self._context.schema):
             self._open.clear()  # it is looked through once more for these alone

@@ -19,7 +19,7 @@ from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, digest_of, encode_annotations
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations, read_covered
-from sciextract.store.rows import Completeness, ProgressRow, finished_sql
+from sciextract.store.rows import ProgressRow, finished_sql
 from sciextract.store.sqlite import first_value, now
 from sciextract.store.state_tables import label_schema, load_rows
 from sciextract.store.travelling import differs, take_state
@@ -339,9 +339,7 @@ class ModelRun(Batches):
 
 def is_untouched(doc: DocumentState) -> bool:
     """Whether nobody has decided anything about a document."""
-    untouched = Completeness.UNTOUCHED
-    progress = doc.progress
-    if progress is None or any(getattr(progress, each) is not untouched for each in Layer):
+    if doc.progress is None or not doc.progress.is_untouched:
         return False
     return all(row.state is State.UNDECIDED for row in doc.items_of())
 

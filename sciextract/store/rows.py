@@ -58,6 +58,16 @@ class ProgressRow:
         """There is one such row a document."""
         return ()
 
+    @property
+    def done(self) -> tuple[Layer, ...]:
+        """The layers that are done."""
+        return tuple([layer for layer in Layer if getattr(self, layer) is Completeness.DONE])
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nobody has begun any layer."""
+        return {self.entities, self.relations, self.coreference} == {Completeness.UNTOUCHED}
+
     def is_finished(self, schema: LabelSchema) -> bool:
         """Whether the abstract is done: :func:`finished_sql` says the same."""
         left = [layer for layer in _FURTHER if getattr(self, layer) is Completeness.IN_PROGRESS]

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Annotations, Layer, Span, State
+from sciextract.documents.annotations import Annotations, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.papers import without_rights
 from sciextract.store.document_state import Context, DocumentState, Outcome
@@ -189,9 +189,8 @@ class _Moving:
         changed, count = self._alignment.has_new_words, self._new.count_undecided
         reopened = [
             layer
-            for layer in Layer
-            if getattr(progress, layer) is Completeness.DONE
-            and (changed or count(layer, labels=covered_labels(progress.covered, layer)))
+            for layer in progress.done
+            if (changed or count(layer, labels=covered_labels(progress.covered, layer)))
         ]
         self._new.put(
             progress.with_layers(reopened, Completeness.IN_PROGRESS, self._context.schema)

@@ -13,7 +13,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ActionRefusedError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.registry import get_format
-from sciextract.store import Completeness, DocumentState, Project, events
+from sciextract.store import DocumentState, Project, events
 from sciextract.store.document_state import Context, annotated
 from sciextract.store.ingest import keep_annotations
 from sciextract.store.rows import BY_PERSONS, IN_VIEW, covered_name, types_in
@@ -66,7 +66,7 @@ class Corrections:
         looked = {
             layer
             for layer in Layer
-            if getattr(doc.progress, layer) is Completeness.DONE
+            if (doc.progress and layer in doc.progress.done)
             or any(row.state in BY_PERSONS for row in doc.items_of(layer))
         }
         differing = any(
@@ -184,8 +184,7 @@ def _is_late(doc: DocumentState, one: Dispute) -> bool:
         return False
     decided = {getattr(row, "label", "") for row in doc.items_of(layer) if row.state in BY_PERSONS}
     covered = {*doc.progress.covered, *(covered_name(layer, label) for label in decided)}
-    is_done = getattr(doc.progress, layer) is Completeness.DONE
-    return is_done and covered_name(layer, there.label) not in covered
+    return layer in doc.progress.done and covered_name(layer, there.label) not in covered
 
 
 def _written_and_read(

@@ -79,8 +79,8 @@ def reopen(project: Project, selection: Selection, layers: str | None) -> Finish
     chosen = _layers(project, layers) if layers else tuple(Layer)
 
     def work(doc: DocumentState, context: Context) -> None:
-        finished = [layer for layer in chosen if getattr(doc.progress, layer) is Completeness.DONE]
-        if finished:
+        done = doc.progress.done if doc.progress else ()
+        if finished := [layer for layer in chosen if layer in done]:
             Edit(doc, context).set_completeness(finished, Completeness.IN_PROGRESS)
 
     params = {"layers": sorted(chosen), "completeness": Completeness.IN_PROGRESS}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from sciextract.documents.annotations import Annotations, Candidates, Layer, Span, State
-from sciextract.store import Completeness, DocumentState
+from sciextract.store import DocumentState
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,5 +241,5 @@ def find_settled(doc: DocumentState) -> Settled:
             places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
     # No mention, so no relation and no link of it either.
     rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
-    done = [each for each in Layer if getattr(doc.progress, each, None) is Completeness.DONE]
+    done = doc.progress.done if doc.progress else ()
     return Settled(frozenset(done), frozenset(places), frozenset(rejected))

@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectFullError
-from sciextract.store import EntityRef, Project, RelationRef, open_project
+from sciextract.store import Completeness, EntityRef, Project, RelationRef, open_project
+from sciextract.store.text_versions import remove
+from sciextract.workflows.import_files import import_files
 from sciextract_app.review.keys.desk import Desk
 from sciextract_app.shared.actions import use_keys
 from sciextract_app.shared.view_models import Mode
 from tests.app.review.abstracts import (
     SCIERC,
+    TEXT,
     document,
     focus,
     gold,
@@ -64,6 +68,53 @@ def test_a_key_on_what_another_window_has_decided_decides_nothing(
     assert feedback.problem and "The item has changed: accept by person:bob" in feedback.message
     assert len(project.log()) == before
     assert desk.press("x").changed, "what is on the screen now can be decided"
+
+
+@pytest.mark.parametrize("keys", ["x", "v enter", "n", "D"])
+def test_a_key_in_an_abstract_that_was_removed_elsewhere_decides_nothing(
+    desk: Desk, project: Project, keys: str
+) -> None:
+    *before, last = keys.split()
+    press(desk, " ".join(before))
+    with open_project(project.path, "bob") as other:
+        remove(other, [1])
+        events = other.log(1)
+    feedback = desk.press(last)
+    assert feedback.problem
+    assert "not in the project any more: remove by person:bob" in feedback.message
+    assert (desk.number, project.log(1)) == (2, events)
+    with open_project(project.path, "bob") as other:
+        other.undo()
+        assert other.document_state(1).count_undecided() == 31, "nothing is lost"
+
+
+def test_a_text_that_was_replaced_elsewhere_is_opened_in_its_place(
+    desk: Desk, project: Project, tmp_path: Path
+) -> None:
+    press(desk, "enter")
+    newer = tmp_path / "newer.jsonl"
+    record = {"id": project.document(1).document.doc_key, "text": f"{TEXT} It is new."}
+    newer.write_text(json.dumps(record), "utf-8")
+    with open_project(project.path, "bob") as other:
+        import_files(other, [str(newer)], update=True)
+        (number,) = set(other.numbers()) - {1, 2, 3}
+    feedback = desk.press("x")
+    assert feedback.problem and "has another text now" in feedback.message
+    assert desk.number == number
+    kept = project.document_state(number).entities
+    assert State.ACCEPTED in {mention.state for mention in kept}
+
+
+def test_an_abstract_that_is_opened_or_finished_elsewhere_is_looked_at_first(
+    desk: Desk, project: Project
+) -> None:
+    for completeness in (Completeness.DONE, Completeness.IN_PROGRESS):
+        with open_project(project.path, "bob") as other:
+            other.actions.set_completeness(1, completeness)
+        feedback = desk.press("D")
+        assert feedback.problem and "completeness by person:bob" in feedback.message
+        assert project.document_state(1).progress.entities is completeness  # type: ignore[union-attr]
+    assert not desk.press("D").problem
 
 
 def test_another_windows_decision_elsewhere_does_not_stop_a_key(

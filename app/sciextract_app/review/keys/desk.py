@@ -19,6 +19,7 @@ from sciextract.store import (
     review,
 )
 from sciextract.store.quality_checks import Check, Finding
+from sciextract.store.queries import present
 from sciextract_app.review.keys import key_dispatch, linking, navigation, selecting
 from sciextract_app.review.keys.bulk import BulkApply
 from sciextract_app.review.model import panes
@@ -223,15 +224,17 @@ class Desk:
         return view is not None and view.progress.is_finished(view.schema)
 
     def _is_changed_elsewhere(self) -> bool:
-        """Whether the focused item is no longer what is on the screen; scores of a model do not count."""
+        """Whether the focused item, or the abstract, is no longer what is on the screen; scores of a model do not count."""
         project, view = self.state.project, self.state.open_view
-        seen = view.row(self.state.focus)
-        if seen is None:
-            return False
         try:
             doc = project.document_state(self.state.number)
         except (KeyError, SciextractError):
             return False  # the key itself says what is wrong
+        if doc.progress is None or doc.progress.done != view.progress.done:
+            return True
+        seen = view.row(self.state.focus)
+        if seen is None:
+            return False
         now = document_view.DocumentView(doc, view.schema, project.sources).row(self.state.focus)
         # Scores are left out: a model that predicts anew changes them, and not the item.
         fields = ("state", "label", "fragments", "head", "tail")
@@ -239,11 +242,16 @@ class Desk:
 
     @guarded
     def _refuse_older_view(self) -> Feedback:
-        event = review.newest_event(self.state.project.connection, self.number)
+        number, by = self.number, self._last_change()
         feedback = self.refresh()
-        by = f": {event.kind} by {event.author}" if event else ""
-        changed = problem(f"The item has changed{by}. Nothing was decided here; look again")
+        what = f"The item has changed{by}" if self.number == number else feedback.message
+        changed = problem(f"{what}. Nothing was decided here; look again")
         return replace(feedback, message=changed.message, problem=True)
+
+    def _last_change(self) -> str:
+        """Who changed the open abstract last, and by what, as the end of a message."""
+        event = review.newest_event(self.state.project.connection, self.number)
+        return f": {event.kind} by {event.author}" if event else ""
 
     @guarded
     def open(self, number: int) -> Feedback:
@@ -258,19 +266,19 @@ class Desk:
     def refresh(self) -> Feedback:
         """Read anew what other processes and model runs have changed; focus and mode stay."""
         state, before, focus = self.state, self.state.view, self.state.focus
+        number, by = self.number, self._last_change()
         self._count()
         self._model = review.newest_model(state.project.connection)
         if not state.read():
-            self._begin(None, None)
-            gone = "The abstract is not in the project any more" if before else ""
-            return Feedback(gone, moved=True)
+            versions = present(state.project.connection, (number,))
+            self._begin(next(iter(versions), None), None)
+            what = "is not in the project any more" if not versions else "has another text now"
+            return Feedback(f"The abstract {what}{by}" if before else "", moved=True)
         if focus is None or state.open_view.row(focus) is not None:
-            return Feedback()
+            is_other = before is not None and before.schema != state.open_view.schema
+            return Feedback("The types have changed" if is_other else "")
         state.focus_nearest()
-        event = review.newest_event(state.project.connection, self.number)
-        return Feedback(
-            f"The item is gone: {event.kind} by {event.author}" if event else "The item is gone"
-        )
+        return Feedback(f"The item is gone{by}")
 
     def is_stale(self) -> bool:
         """Whether another connection has written since the desk last read; cheap enough for every second."""

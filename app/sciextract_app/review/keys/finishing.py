@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sciextract.documents.annotations import Layer
 from sciextract.store import Completeness, EntityRef, ItemRef, LinkRef, RelationRef, coverage
-from sciextract.store.rows import ProgressRow
 from sciextract.text.english import counted
 from sciextract_app.review.keys.navigation import open_abstract
 from sciextract_app.review.model.state import ReviewState
@@ -30,9 +29,8 @@ def done(state: ReviewState, action: Action) -> Feedback:
         layers = (view.sought[0][0],)
     waiting = view.document.count_undecided(*layers, labels=labels)
     again = key_of(action.id)
-    is_untouched = len(_layers(view.progress, Completeness.UNTOUCHED)) == len(Layer)
     # Only a person who was told can mean that.
-    if (waiting or is_untouched) and not state.insists((action.id,)):
+    if (waiting or view.progress.is_untouched) and not state.insists((action.id,)):
         if not waiting:
             return Feedback(f"Nothing was decided here: {again} again marks it as done as it is")
         items = (each for each in state.open_queue.undecided if _LAYER_OF[type(each)] in layers)
@@ -63,14 +61,10 @@ def done(state: ReviewState, action: Action) -> Feedback:
 
 def reopen(state: ReviewState, action: Action) -> Feedback:
     """The abstract is not done any more in any layer that was; its items stay as they are."""
-    finished = _layers(state.open_view.progress, Completeness.DONE)
+    finished = state.open_view.progress.done
     if not finished:
         return problem("This abstract is not finished: there is nothing to open again")
     actions, unfinished = state.project.actions, Completeness.IN_PROGRESS
     state.after_action(actions.set_completeness(state.number, unfinished, finished))
     words = f"Open again: {', '.join(finished)}; {key_of('done')} finishes it"
     return Feedback(words, changed=True, recount=True)
-
-
-def _layers(progress: ProgressRow, completeness: Completeness) -> list[Layer]:
-    return [layer for layer in Layer if getattr(progress, layer) is completeness]

@@ -10,7 +10,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList
 
-from sciextract.errors import SciextractError
+from sciextract.errors import SciextractError, as_command
 from sciextract.store import Outcome, Project, label_changes, open_project, type_changes
 from sciextract.store.label_changes import Kind
 from sciextract.store.project_settings import COLOURS
@@ -72,7 +72,7 @@ class LabelEditor:
         def add(name: str) -> None:
             self._change(partial(label_changes.add_type, kind=kind, label=name), at, then)
             if done := self._screen.desk.totals.done:
-                command = f"sciextract queue make --missing {name}"
+                command = as_command("sciextract", "queue", "make", "--missing", name)
                 words = f"{counted(done, 'abstract')} finished before {name}: {command}"
                 self._screen.show_notice(Feedback(words))
 

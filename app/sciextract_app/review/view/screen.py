@@ -373,7 +373,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def _read_changes(self) -> None:
         documents = self.desk.totals.documents
         feedback = self.desk.refresh()
-        if self.desk.totals.documents != documents:
+        if feedback.moved or self.desk.totals.documents != documents:
             self.listing.load()
             self._follow_listing()
         if self._just_opened and self.desk.focus is None and self.desk.waiting:
