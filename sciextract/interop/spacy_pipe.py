@@ -7,7 +7,8 @@ importing this module registers it.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from sciextract.documents.annotations import stable_id
@@ -23,12 +24,10 @@ from sciextract.interop.spacy_layers import (
     put_layers,
     register_extensions,
 )
-from sciextract.metrics.report import PRF
 
 try:
     from spacy.language import Language
     from spacy.tokens import Doc
-    from spacy.training import Example
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy component", "spacy") from error
 
@@ -78,41 +77,6 @@ class SciextractPipe:
         put_layers(tokens, self._annotators[process].annotate(document), self.options)
         return doc
 
-    def score(self, examples: Iterable[Example], **settings: Any) -> dict[str, Any]:
-        """Precision, recall and F1 (0 to 1) of Docs against their references, as ``nlp.evaluate`` asks for them.
-
-        The rules are those of ``sciextract evaluate``: exact spans and labels; relations with exact argument
-        spans, in their direction where they have one; for coreference the CoNLL mean of MUC, B3 and CEAFe. References are Docs of
-        :func:`~sciextract.interop.spacy_docs.to_doc`, or for entities alone any Docs with the span group or ``doc.ents``.
-
-        Args:
-            examples: Pairs of predicted and reference Docs.
-            settings: What spaCy passes to every component; not used.
-
-        Returns:
-            ``spans_KEY_p``, ``_r``, ``_f`` and ``_per_type``, ``relations_p``, ``_r``, ``_f`` and ``coref_p``, ``_r``,
-            ``_f``; ``None`` where the references have nothing of the kind.
-        """
-        from sciextract.graph.relation_types import known_symmetric
-        from sciextract.interop.spacy_docs import from_doc
-        from sciextract.metrics.counts import scorable
-        from sciextract.metrics.scorer import score
-
-        key, pairs = self.options.span_key, list(examples)
-        gold, predicted = (
-            [scorable(from_doc(doc, span_key=key)) for doc in docs]
-            for docs in ([pair.reference for pair in pairs], [pair.predicted for pair in pairs])
-        )
-        report = score(gold, predicted, known_symmetric())
-        name = f"spans_{key}"
-        per_type = {label: _prf(score) for label, score in report.ner.labels.items()}
-        return {
-            **_name_scores(name, report.ner.all),
-            f"{name}_per_type": per_type if report.ner.all.gold else None,
-            **_name_scores("relations", report.relation.boundaries.ordered),
-            **_name_scores("coref", report.coreference.conll),
-        }
-
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the model, which a spawned process loads itself."""
         return {**self.__dict__, "_annotators": {}}
@@ -123,31 +87,15 @@ class SciextractPipe:
         register_extensions(*self.options.attributes)
 
 
-def _prf(score: PRF) -> dict[str, float]:
-    return {"p": score.precision / 100, "r": score.recall / 100, "f": score.f1 / 100}
+def load_annotator(model: str, threshold: dict[str, float]) -> Annotator:
+    """The extractor of a model; worker processes call it by its name.
 
+    Raises:
+        SciextractError: The model cannot be loaded, or a threshold is not possible.
+    """
+    from sciextract.inference.extractor import Extractor
 
-def _name_scores(name: str, score: PRF) -> dict[str, float | None]:
-    """The three figures under the names that spaCy gives such figures."""
-    return {f"{name}_{kind}": value if score.gold else None for kind, value in _prf(score).items()}
-
-
-class ExtractorLoader:
-    """Loads an extractor on call; can be sent to other processes."""
-
-    def __init__(self, model: str, threshold: dict[str, float]) -> None:
-        self._model = model
-        self._threshold = threshold
-
-    def __call__(self) -> Annotator:
-        """The extractor.
-
-        Raises:
-            SciextractError: The model cannot be loaded, or a threshold is not possible.
-        """
-        from sciextract.inference.extractor import Extractor
-
-        return Extractor.load(self._model).with_settings(self._threshold)
+    return Extractor.load(model).with_settings(threshold)
 
 
 @Language.factory(
@@ -203,4 +151,4 @@ def create_component(
             raise UsageError(problem, f"choose other names for one of them: config={names}")
     attributes = (relations_attr, clusters_attr, score_attr)
     options = LayerOptions(span_key, set_ents, overwrite_ents, cluster_prefix, attributes)
-    return SciextractPipe(ExtractorLoader(model, threshold), options)
+    return SciextractPipe(partial(load_annotator, model, threshold), options)

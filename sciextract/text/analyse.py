@@ -25,7 +25,6 @@ def analyse(
     protected: Iterable[Span] = (),
     *,
     title_length: int = 0,
-    extra_abbreviations: Iterable[str] = (),
 ) -> TokenTable:
     """Tokens and sentences of a text.
 
@@ -34,10 +33,9 @@ def analyse(
         protected: Spans that no sentence end may cut; sentences that do are merged.
         title_length: How many characters at the start are a known title, which then is one sentence
             whatever it looks like. Without it the layout decides.
-        extra_abbreviations: A user's words that never end a sentence.
     """
     spans = tokenize(text)
-    sentences = split_sentences(text, spans, extra_abbreviations)
+    sentences = split_sentences(text, spans)
     if title_tokens := bisect_left(spans, title_length, key=lambda span: span.char_start):
         behind = [
             TokenRange(max(sentence.token_start, title_tokens), sentence.token_end)
@@ -214,24 +212,19 @@ _MOST_OPENERS = 4
 _ORDINAL = re.compile(r"[0-9]{1,2}|[IVX]{1,4}")
 
 
-def split_sentences(
-    text: str, tokens: Sequence[Span], extra_abbreviations: Iterable[str] = ()
-) -> tuple[TokenRange, ...]:
+def split_sentences(text: str, tokens: Sequence[Span]) -> tuple[TokenRange, ...]:
     """Groups tokens into sentences.
 
     Args:
         text: The text that the tokens are ranges of.
         tokens: All tokens, ascending.
-        extra_abbreviations: Words that never end a sentence, with or without their full stop; a
-            user's additions to the shipped list. Case does not matter.
 
     Returns:
         Token ranges that cover all tokens without gaps; none for a text without tokens.
     """
     if not tokens:
         return ()
-    extra = frozenset(word.lower().rstrip(".") for word in extra_abbreviations)
-    starts = sorted(_Splitter(text, tokens, extra).starts())
+    starts = sorted(_Splitter(text, tokens).starts())
     return tuple(
         TokenRange(start, end)
         for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True)
@@ -241,10 +234,9 @@ def split_sentences(
 class _Splitter:
     """The rules, with what they need to know of one text."""
 
-    def __init__(self, text: str, tokens: Sequence[Span], extra: frozenset[str]) -> None:
+    def __init__(self, text: str, tokens: Sequence[Span]) -> None:
         self.text = text
         self.tokens = tokens
-        self.extra = extra
         self.is_lower_case = text == text.lower()
         self.parentheses = [match.span() for match in _PARENTHESIS.finditer(text)]
 
@@ -288,20 +280,18 @@ class _Splitter:
         if token == ".":
             before = self._string(index - 1) if index else ""
             # "1. Introduction" numbers a sentence
-            is_number = index - 1 == current and _ORDINAL.fullmatch(before)
-            if before.lower() in self.extra or is_number:
+            if index - 1 == current and _ORDINAL.fullmatch(before):
                 return False
         elif token[-1] == "." and token[0] != ".":
             return self._ends_at_abbreviation(token[:-1], following)
         return self._opens_sentence(following)
 
     def _ends_at_abbreviation(self, word: str, following: int) -> bool:
-        lower = word.lower()
-        usual = (
-            AbbreviationRule.BEFORE_FIRST_WORD if word != lower else AbbreviationRule.BEFORE_CAPITAL
-        )
+        usual = AbbreviationRule.BEFORE_CAPITAL
+        if word != word.lower():
+            usual = AbbreviationRule.BEFORE_FIRST_WORD
         rule = rule_of_abbreviation(word) or usual
-        never = lower in self.extra or len(word) == 1 or rule is AbbreviationRule.NEVER
+        never = len(word) == 1 or rule is AbbreviationRule.NEVER
         next_word = self._string(following)
         if never or (next_word[0].islower() and not self.is_lower_case):
             return False

@@ -7,7 +7,6 @@ import os
 import pickle
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ spacy = pytest.importorskip("spacy")
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span
 from spacy.tokens.underscore import Underscore
-from spacy.training import Example
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation
 from sciextract.documents.annotations import Span as CharSpan
@@ -28,7 +26,6 @@ from sciextract.interop import spacy_pipe
 from sciextract.interop.spacy_docs import from_doc, to_doc
 from sciextract.interop.spacy_pipe import SciextractPipe
 from sciextract.resources import bundled_models
-from sciextract.text.analyse import make_document
 from tests.unit.interop.builders import FakeAnnotator, sample
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -38,7 +35,7 @@ TEXT = "Our parser reads graphs. It is fast."
 @pytest.fixture
 def nlp(monkeypatch: pytest.MonkeyPatch) -> Language:
     """An empty pipeline in which any model is the fake one."""
-    monkeypatch.setattr(spacy_pipe.ExtractorLoader, "__call__", lambda self: FakeAnnotator())
+    monkeypatch.setattr(spacy_pipe, "load_annotator", lambda model, threshold: FakeAnnotator())
     nlp: Language = spacy.blank("en")
     return nlp
 
@@ -70,14 +67,11 @@ def test_the_component_annotates(nlp: Language) -> None:
 def test_config_reaches_model_and_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[tuple[Any, ...]] = []
 
-    class Loader:
-        def __init__(self, *arguments: Any) -> None:
-            made.append(arguments)
+    def load(*arguments: Any) -> FakeAnnotator:
+        made.append(arguments)
+        return FakeAnnotator()
 
-        def __call__(self) -> FakeAnnotator:
-            return FakeAnnotator()
-
-    monkeypatch.setattr(spacy_pipe, "ExtractorLoader", Loader)
+    monkeypatch.setattr(spacy_pipe, "load_annotator", load)
     nlp = spacy.blank("en")
     config = {"model": "bio", "threshold": {"entity": 0.3}, "span_key": "x", "set_ents": False}
     nlp.add_pipe("sciextract", config=config)
@@ -213,41 +207,6 @@ def test_a_second_run_leaves_no_cluster_groups_of_the_first() -> None:
     assert "coref_clusters_1" in doc.spans
     SciextractPipe(FakeAnnotator)(doc)
     assert set(doc.spans) == {"sc", "coref_clusters_notes"}
-
-
-def test_nlp_evaluate_scores_all_three_layers(nlp: Language) -> None:
-    nlp.add_pipe("sciextract")
-    gold = FakeAnnotator().annotate(make_document("gold", TEXT))
-    start = TEXT.index("It")
-    missed = Entity("E99", (CharSpan(start, start + 2),), "Generic")
-    cluster = Cluster("C1", (gold.annotations.entities[0].id, "E99"))
-    entities = (*gold.annotations.entities, missed)
-    annotations = replace(gold.annotations, entities=entities, clusters=(cluster,))
-    reference = to_doc(replace(gold, annotations=annotations), nlp.vocab)
-    scores = nlp.evaluate([Example(nlp.make_doc(TEXT), reference)])
-    assert scores["spans_sc_p"] == 1 and scores["spans_sc_r"] == pytest.approx(2 / 3)
-    assert scores["spans_sc_per_type"]["Generic"] == {"p": 0, "r": 0, "f": 0}
-    assert (scores["relations_f"], scores["coref_f"]) == (1, 0)
-
-    bare = Example(nlp.make_doc(TEXT), nlp.make_doc(TEXT))
-    bare.reference.spans["sc"] = [Span(bare.reference, 1, 2, label="Method")]
-    scores = nlp.evaluate([bare])
-    assert (scores["spans_sc_p"], scores["spans_sc_r"]) == (0.5, 1)
-    assert scores["relations_f"] is None and scores["coref_f"] is None
-
-
-def test_a_symmetric_relation_scores_in_either_direction(
-    nlp: Language, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        nlp.add_pipe("sciextract"), "_annotators", {os.getpid(): Coreferent("Task")}
-    )
-    found = from_doc(nlp("It eats it."))
-    [relation] = found.annotations.relations
-    turned = replace(relation, head=relation.tail, tail=relation.head)
-    gold = replace(found, annotations=replace(found.annotations, relations=(turned,)))
-    scores = nlp.evaluate([Example(nlp.make_doc("It eats it."), to_doc(gold, nlp.vocab))])
-    assert scores["relations_f"] == 1
 
 
 def test_the_pipeline_can_be_saved_and_loaded(nlp: Language, tmp_path: Path) -> None:

@@ -83,8 +83,3 @@ def test_split_at_without_inner_edges_gives_an_equal_table() -> None:
     text = "One is. Two is."
     table = analyse(text)
     assert split_at(table, text, [span_of(text, "One"), Span(3, 4), Span(0, 0)]) == table
-
-
-def test_user_abbreviations_reach_the_splitter() -> None:
-    text = "Seen in Hepatol. Basel style."
-    assert len(analyse(text, extra_abbreviations=["Hepatol."]).sentences) == 1

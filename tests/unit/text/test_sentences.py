@@ -8,11 +8,11 @@ from sciextract.text.analyse import split_sentences
 from sciextract.text.tokenizer import tokenize
 
 
-def split(marked: str, extra: tuple[str, ...] = ()) -> str:
+def split(marked: str) -> str:
     """The text without marks, split and marked again."""
     text = marked.replace("‖", "")
     tokens = tokenize(text)
-    starts = [tokens[s.token_start].char_start for s in split_sentences(text, tokens, extra)]
+    starts = [tokens[s.token_start].char_start for s in split_sentences(text, tokens)]
     for start in reversed(starts[1:]):
         text = text[:start] + "‖" + text[start:]
     return text
@@ -89,12 +89,6 @@ def test_citations_stay_with_the_sentence_before(marked: str) -> None:
 )
 def test_line_ends(marked: str) -> None:
     assert split(marked) == marked
-
-
-def test_users_can_add_abbreviations() -> None:
-    assert split("Grown in Hepatol. Basel style.") == "Grown in Hepatol. ‖Basel style."
-    text = "Grown in Hepatol. Basel style. ‖It grew."
-    assert split(text, extra=("hepatol.",)) == text
 
 
 def test_a_text_without_tokens_has_no_sentences() -> None:
