@@ -157,7 +157,6 @@ class AnnotateOptions:
         return ModelChoice(self.model, least, self.candidates, only, how, promise, self.confidence)
 
     def target(self) -> Target:
-        """Where the results go."""
         from sciextract.workflows.annotate_job import Target
 
         return Target(self.export_format, self.output_path, self.resume, self.force)
@@ -369,7 +368,6 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
 
 
 def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
-    """Import, predict, export."""
     from sciextract.cli.annotate_screen import describe_project
     from sciextract.cli.project_files import FLAGGED, ImportScreen
     from sciextract.workflows.annotate_job import ProjectJob

@@ -56,7 +56,6 @@ def describe_promise(promise: Promise) -> Iterator[str]:
 
 
 def describe_run(report: Report) -> str:
-    """The summary of a run."""
     counts, (bad, quarantined) = report.counts, report.left_out
     predicted = (
         f"{counted(counts.entities, 'entity', 'entities')}, {counted(counts.relations, 'relation')}"
@@ -85,7 +84,6 @@ def _held_back(items: Mapping[str, int]) -> str:
 
 
 def describe_project(done: ProjectReport) -> str:
-    """The summary of a run on a project."""
     words = ""
     if done.imported is not None:
         new = counted(done.imported.counts.documents, "new abstract")
@@ -176,11 +174,9 @@ class RunScreen(Screen, Listener):
         self._total = count_records(inputs, input_format)
 
     def note(self, message: str) -> None:
-        """Say it."""
         self.say("Note", message)
 
     def problem(self, problem: RecordProblem) -> None:
-        """Say which record is left out and why."""
         self.say(_KINDS[problem.kind], problem.message, problem.hint)
 
     def before(self, records: int) -> None:

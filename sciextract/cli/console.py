@@ -134,7 +134,6 @@ class Screen:
         self.end()
 
     def say(self, kind: str, message: str, hint: str = "") -> None:
-        """Print a message above the progress line."""
         self.line.clear()
         say(kind, message, hint)
 

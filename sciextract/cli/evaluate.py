@@ -191,7 +191,6 @@ def print_table(
 
 
 def comparison_table(comparison: ComparedModels) -> None:
-    """Print two models with their differences."""
     from sciextract.workflows.models.compare import STATED, less
 
     typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))

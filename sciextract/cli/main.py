@@ -50,8 +50,6 @@ _MODULES = {
 
 
 class _Sections(TyperGroup):
-    """The commands in sections."""
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         known = self.commands
         width = max(map(len, known))

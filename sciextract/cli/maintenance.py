@@ -240,7 +240,6 @@ def _finding_lines(findings: Examination) -> Iterator[str]:
 
 
 def _repair_lines(repaired: Repaired) -> Iterator[str]:
-    """What was mended, in words."""
     from sciextract.errors import as_command
 
     if repaired.kept is not None:

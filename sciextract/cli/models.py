@@ -257,7 +257,6 @@ def import_(
 
 
 def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
-    """A model's card and what the card does not say."""
     from sciextract.workflows.models.compare import STATED, graph_scores
 
     yield visible(f"{model.id}  ({model.folder})")
@@ -278,7 +277,6 @@ def _card_lines(model: KnownModel, config: ModelConfig) -> Iterator[str]:
 def _open(
     path: str | None, author: str | None = None, *, read: bool = False
 ) -> AbstractContextManager[Project | None]:
-    """The named project, or nothing."""
     if path is None:
         return nullcontext()
     from sciextract.store import open_project

@@ -107,7 +107,6 @@ class RetrainOptions:
         return "cuda" if self.gpu else "auto" if self.device is None else self.device
 
     def request(self) -> RetrainRequest:
-        """The request of a retraining on a project."""
         from sciextract.retraining.run_folder import RetrainRequest
 
         return RetrainRequest(

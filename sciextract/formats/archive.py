@@ -96,7 +96,6 @@ class Names:
     folder: Path
 
     def source(self, source: Source) -> Source:
-        """The source with its place in the archive."""
         inside = Path(source.path).relative_to(self.folder)
         return replace(source, origin=(Path(self.path).name / inside).as_posix())
 
@@ -107,7 +106,6 @@ class Names:
         return replace(item, warnings=tuple(self.text(warning) for warning in item.warnings))
 
     def error(self, error: FormatError) -> FormatError:
-        """The error with ``ARCHIVE/MEMBER`` as its place."""
         return FormatError(
             self.text(error.problem),
             path=self.text(error.path),

@@ -461,7 +461,6 @@ def refuse_binary(start: bytes, path: str) -> None:
 
 
 def _rest(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The further pieces of a line."""
     for piece in pieces:
         yield piece
         if piece.endswith(_LINE_ENDS):

@@ -136,7 +136,6 @@ def link_record(relation: Relation) -> Record:
 
 
 def group_record(cluster: Cluster) -> Record:
-    """An element of ``groups``."""
     item = {"id": cluster.id, "mentions": list(cluster.mentions), **_made_by(cluster)}
     if cluster.mention_scores:
         item["mention_scores"] = list(cluster.mention_scores)

@@ -349,7 +349,6 @@ def _walk(folder: str) -> Iterator[tuple[str, list[str], list[str]]]:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    """The files that may be data, sorted by folder."""
     for parent, _, names in _walk(folder):
         yield from (os.path.join(parent, name) for name in results_in(names))
 

@@ -76,7 +76,6 @@ class CorpusItems:
 
     @property
     def entities(self) -> list[Entity]:
-        """All entities so far."""
         return list(self._entities.values())
 
     @property
@@ -162,7 +161,6 @@ class CorpusItems:
         return found[0] if found else self.entity([span], "")
 
     def relation(self, head: Entity, tail: Entity, label: str, score: float | None) -> Relation:
-        """Add a relation."""
         ends = (head.id, tail.id, label)
         return self._relation(self._id("relation", *ends), ends, score)
 

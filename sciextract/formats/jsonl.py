@@ -177,7 +177,6 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
 
 
 def _state_at(record: Record, text_length: int, provenance: str, place: Place) -> ProjectState:
-    """The value of ``project_state``."""
     given = object_at(record["project_state"], "project_state", place)
     rejected = object_at(given.get("rejected") or {}, "project_state.rejected", place)
     groups = {item.get("id"): item for item, _ in objects_at(record.get("groups"), "groups", place)}

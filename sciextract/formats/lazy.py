@@ -32,7 +32,6 @@ class UnparsedLine:
     parse: Callable[..., AnnotatedDocument]
 
     def read(self) -> ReadItem:
-        """The document, or what is wrong with the record."""
         from sciextract.formats.json_values import parse_line
 
         return parse_line(self.line, self.source, self.number, self.parse)
@@ -43,7 +42,6 @@ class UnparsedLine:
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).digest()
 
     def record(self) -> dict[str, Any]:
-        """The object of the line; empty where it is none."""
         try:
             value = json.loads(self.line)
         except (ValueError, RecursionError):
@@ -52,12 +50,10 @@ class UnparsedLine:
 
     @property
     def place(self) -> str:
-        """File and line."""
         return f"{self.source.path}:{self.number}"
 
     @property
     def characters(self) -> int:
-        """Length of the line."""
         return len(self.line)
 
 
@@ -68,7 +64,6 @@ class ParsedItem:
     item: ReadItem
 
     def read(self) -> ReadItem:
-        """The document, or what is wrong with the record."""
         return self.item
 
     def digest(self) -> bytes:
@@ -87,14 +82,12 @@ class ParsedItem:
 
     @property
     def place(self) -> str:
-        """The document's key, or the place of the problem."""
         if isinstance(self.item, BadRecord):
             return self.item.error.place
         return self.item.document.doc_key
 
     @property
     def characters(self) -> int:
-        """Length of the text."""
         return 0 if isinstance(self.item, BadRecord) else len(self.item.document.text)
 
 

@@ -47,7 +47,6 @@ def running_text(element: Element) -> str:
 
 
 def texts_of(elements: Iterable[Element]) -> list[str]:
-    """The running text of each element that has some."""
     return [text for element in elements if (text := running_text(element))]
 
 

@@ -80,7 +80,6 @@ def unpacked_name(path: str) -> str:
 
 
 def unpacking_command(path: str) -> str:
-    """What a person types to unpack a file."""
     packing = _packing_of(path)
     return f"{packing.unpack} {path}" if packing else ""
 

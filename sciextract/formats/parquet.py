@@ -327,7 +327,6 @@ def _plain(value: object) -> Any:
 
 
 def _list_columns(schema: pa.Schema) -> str:
-    """The columns with their types, for messages."""
     parts = [f"{quoted(field.name)} ({field.type})" for field in list(schema)[:_MOST_SHOWN]]
     return ", ".join(parts) or "none"
 

@@ -131,8 +131,6 @@ def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span
 
 
 class _Task:
-    """The items of one task."""
-
     def __init__(self, text: str, tokens: _Tokens, items: CorpusItems, place: Place) -> None:
         self.items = items
         self._text = text

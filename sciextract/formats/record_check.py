@@ -91,7 +91,6 @@ class CheckedParser:
     parse: Callable[..., AnnotatedDocument]
 
     def __call__(self, *record: Any) -> AnnotatedDocument:
-        """Parse one record and check its document."""
         return check(self.parse(*record))
 
 

@@ -67,12 +67,10 @@ class FormatSpec:
 
     @property
     def reads(self) -> bool:
-        """Whether sciextract reads this format."""
         return bool(self.reader)
 
     @property
     def writes(self) -> bool:
-        """Whether sciextract writes this format."""
         return bool(self.writer)
 
     def load_reader(self) -> Reader:
@@ -329,12 +327,10 @@ def get_format(format_id: str, use: Literal["read", "write"] = "read") -> Format
 
 
 def readable() -> list[FormatSpec]:
-    """The formats that can be read."""
     return [spec for spec in FORMATS if spec.reads]
 
 
 def writable() -> list[FormatSpec]:
-    """The formats that can be written."""
     return [spec for spec in FORMATS if spec.writes]
 
 

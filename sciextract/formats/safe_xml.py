@@ -82,7 +82,6 @@ def parse(source: Source) -> Element:
 
 
 def local_name(element: Element) -> str:
-    """The element's name without its namespace."""
     return element.tag.rpartition("}")[2]
 
 

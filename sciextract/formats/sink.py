@@ -101,7 +101,6 @@ class LossyWriter:
         self.losses: Counter[str] = Counter()
 
     def lose(self, kind: str, number: int = 1) -> None:
-        """Count a loss, if there is one."""
         self.losses += Counter({kind: int(number)})
 
 

@@ -50,7 +50,6 @@ def _held(tags: Tags, values: Mapping[str, object]) -> set[str]:
 
 
 def split_keywords(lines: Iterable[str]) -> list[str]:
-    """Keywords that semicolons separate."""
     return [word for line in lines for part in line.split(";") if (word := part.strip())]
 
 
@@ -71,7 +70,6 @@ class _TaggedRecord:
     last: str = ""
 
     def add(self, tag: str, value: str) -> None:
-        """Begin a value."""
         self.parts.setdefault(tag, []).append([value.strip()])
         self.last = tag
 

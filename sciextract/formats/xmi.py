@@ -172,7 +172,6 @@ class FeatureStructure:
 
     @property
     def short_name(self) -> str:
-        """The type without its package."""
         return self.type_name.rpartition(".")[2]
 
 
@@ -263,7 +262,6 @@ class Cas:
         return self.structures[ref]
 
     def field_of(self, structure: FeatureStructure) -> str:
-        """The element's place, for messages."""
         return f"{structure.short_name} with id {structure.xmi_id}"
 
 
@@ -399,7 +397,6 @@ class CasReading:
         unread[_FEATURES] += not {*rest} <= {*ends}
 
     def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
-        """The links of a chain in their order."""
         links: dict[str, FeatureStructure] = {}
         link, feature = chain, "first"
         while feature in link.features:

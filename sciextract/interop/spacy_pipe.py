@@ -66,7 +66,6 @@ class SciextractPipe:
         self._annotators: dict[int, Annotator] = {os.getpid(): load()}
 
     def __call__(self, doc: Doc) -> Doc:
-        """Annotates one Doc in place."""
         tokens = aligned_tokens(doc)
         document = Document(stable_id("doc", doc.text), doc.text, tokens.table)
         # The threads of an inference session do not survive a fork: each process has a model of its own. A forked

@@ -219,7 +219,6 @@ class QuoteFinder:
 
 
 def _gaps_of(words: Sequence[re.Match[str]]) -> list[str]:
-    """The signs between words, except hyphens."""
     return [one.string[one.end() : other.start()].strip(_JOINTS) for one, other in pairwise(words)]
 
 
@@ -229,7 +228,6 @@ def _lower(text: str) -> str:
 
 
 def _count_alike(one: Iterable[str], other: Iterable[str]) -> int:
-    """How many characters both begin with."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
