@@ -84,11 +84,9 @@ class AnnotateOptions:
     )
     promise: list[str] | None = option(
         "TASK=P,...",
-        "Write only what is right that often (entity, relation), by thresholds per label; see docs/promise.md.",
+        "Target precision per task (entity, relation), kept by thresholds per label; see docs/promise.md.",
     )
-    confidence: float = option(
-        "P", "With --promise: how surely it holds for each label.", default=0.9
-    )
+    confidence: float = option("P", "With --promise: confidence level, per label.", default=0.9)
     only: list[str] | None = option(
         "LABEL,...", "Entity labels to predict (default: all of the model's)."
     )

@@ -180,7 +180,7 @@ def export(
         "--without-untouched",
     ),
     release: str | None = option(
-        "FOLDER", "Write a corpus to be cited: data by splits, card, guideline, checksums."
+        "FOLDER", "Export a citable corpus: data by splits, card, guideline, checksums."
     ),
     licence: str | None = option(
         "NAME", "Licence of releases, such as CC-BY-4.0; kept in the project."

@@ -92,7 +92,8 @@ def suggest(
     quotes, names = QUOTE_FORMATS.get(named or ""), ",".join(labels or ())
     sources = Sources(terms or (), patterns or (), "" if quotes else names, spans, model)
     if bool(paths) == bool(sources):
-        problem = "FILE goes alone" if paths else "no source of suggestions is given"
+        other = "FILE cannot be combined with other sources"
+        problem = other if paths else "no source of suggestions is given"
         raise UsageError(problem, "give FILE, or any of --terms, --patterns, --map, --spans")
     allowed = ", ".join(QUOTE_FORMATS)
     if quotes is None and (keys or every):

@@ -52,11 +52,10 @@ class TableOptions:
     with_sentences: bool = flag("Each cell with its sentence.", "--with-sentences")
     undecided: bool = flag("Undecided items, too.", "--undecided")
     promise: list[str] | None = option(
-        "TASK=P,...", "Undecided items that are right that often, too; see docs/promise.md."
+        "TASK=P,...",
+        "Undecided items as well, at this target precision per task; see docs/promise.md.",
     )
-    confidence: float = option(
-        "P", "With --promise: how surely it holds for each label.", default=0.9
-    )
+    confidence: float = option("P", "With --promise: confidence level, per label.", default=0.9)
     queue: str | None = option("NAME", "Only abstracts of this saved queue.")
     keys: Path | None = option("FILE", "Only abstracts whose keys stand in this file, one a line.")
     to: Literal["csv", "xlsx", "md", "html", "sqlite"] | None = typer.Option(

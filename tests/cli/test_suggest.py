@@ -233,7 +233,7 @@ def test_mistakes_name_what_is_allowed(command: Command, work: Path, fake: RuleE
         ("--terms", "none.csv"): "no such file",
         ("--map", "Methods=Alloy"): "the model has no label 'Methods'",
         ("--map", "Method"): "OLD=NEW",
-        ("t.csv", "--spans"): "FILE goes alone",
+        ("t.csv", "--spans"): "FILE cannot be combined",
     }.items():
         result = command("suggest", *words)
         assert (result.code != 0, part in result.err) == (True, True), (words, result.err)

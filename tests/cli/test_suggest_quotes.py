@@ -208,7 +208,7 @@ def test_bad_records_are_named_and_others_read(command: Command, work: Path, pro
     assert suggested(project) == [("steel", 18, "")]
     for words, part in {
         ("--keys", "quotation=q"): "it can name text, document, entities, quote, label, start",
-        ("--from", "gliner", "--spans"): "FILE goes alone",
+        ("--from", "gliner", "--spans"): "FILE cannot be combined",
     }.items():
         assert part in command("suggest", "bad.jsonl", "--from", "quotes", *words).err
     assert "--keys and --every are for quotes" in command("suggest", "bad.jsonl", "--every").err
