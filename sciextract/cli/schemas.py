@@ -226,21 +226,30 @@ def merge(
 @schema.command()
 def split(
     old: _Old, parts: list[str] = argument("NEW...", "The types that it is split into."),
-    kind: _Kind = None, project: ProjectOption = None, author: AuthorOption = None,
-    as_json: JsonOption = False,
+    kind: _Kind = None,
+    suggest: bool = flag("Once some mentions have a new type: learn which one the others may have.", "--suggest"),
+    project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
     """Split a type of a project: add the new types and a queue of the abstracts with its items, to give them one.
 
-    The type stays until all its items have another one; then schema remove takes it out.
+    The type stays until all its items have another one; then schema remove takes it out. With --suggest, the desk shows
+    beside each mention of the type which of the new ones it may have, as learned from those that have one.
 
-    Example:
+    Examples:
 
         sciextract schema split Method Algorithm Architecture --project parsing.sciextract
+
+        sciextract schema split Method Algorithm Architecture --suggest
     """
     from sciextract.store.type_changes import split_type
 
     with open_chosen_project(project, author) as opened:
-        made, queue = split_type(opened, _kind_of(opened, old, kind), old, parts)
+        if suggest:
+            from sciextract.workflows.learn import suggest_parts
+
+            made, queue = suggest_parts(opened, old, parts), None
+        else:
+            made, queue = split_type(opened, _kind_of(opened, old, kind), old, parts)
     count = counted(len(queue.numbers), "abstract") if queue else ""
     where = (
         f"; queue {queue.name!r}: {count} to go through (sciextract tui, then F3)" if queue else ""

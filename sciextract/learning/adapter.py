@@ -8,6 +8,7 @@ from dataclasses import replace
 from sciextract.documents.annotations import ALL_LAYERS
 from sciextract.documents.document import ADAPTER
 from sciextract.documents.schema import LabelSchema
+from sciextract.inference.adapter.entities import EntityModel
 from sciextract.inference.adapter.head import one_core
 from sciextract.inference.adapter.model import Adapter, Heads
 from sciextract.inference.adapter.spans import Words
@@ -17,7 +18,7 @@ from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_config import AdapterBase, ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, PerTask
-from sciextract.learning.entities import learn_entities, supervised
+from sciextract.learning.entities import Supervised, learn_entities, supervised
 from sciextract.learning.head import HeadTraining
 from sciextract.learning.pairs import learn_links, learn_relations
 from sciextract.snapshot.documents import TrainingDocument
@@ -66,19 +67,35 @@ def learn(
     return base.with_adapter(adapter, wide, replace(base.model, variant=ADAPTER))
 
 
+def learn_types(
+    finished: Sequence[TrainingDocument], schema: LabelSchema, states: EncoderStates
+) -> EntityModel:
+    """The head of :func:`learn` that says which types spans have, alone."""
+    config = config_of(schema, states.extractor.config, SUGGESTED)
+    with one_core():
+        return _learn_entities(finished, config.labels, states)[1]
+
+
+def _learn_entities(
+    finished: Sequence[TrainingDocument], labels: Labels, states: EncoderStates
+) -> tuple[list[Supervised], EntityModel]:
+    base = states.extractor.pipeline.labels
+    abstracts = [
+        supervised(Words.of(states.of(each.annotated.document)), each, labels.entities)
+        for each in finished
+    ]
+    known = set(labels.entities) <= set(base.entities)
+    training = CORRECTING if known else FROM_SCRATCH
+    return abstracts, learn_entities(abstracts, labels, base, states.hidden, training)
+
+
 def _trained(
     finished: Sequence[TrainingDocument],
     config: ModelConfig,
     states: EncoderStates,
 ) -> Heads:
     pipeline, labels = states.extractor.pipeline, config.labels
-    abstracts = [
-        supervised(Words.of(states.of(each.annotated.document)), each, labels.entities)
-        for each in finished
-    ]
-    known = set(labels.entities) <= set(pipeline.labels.entities)
-    training = CORRECTING if known else FROM_SCRATCH
-    entities = learn_entities(abstracts, labels, pipeline.labels, states.hidden, training)
+    abstracts, entities = _learn_entities(finished, labels, states)
     # Where the model relates and links by itself, a few abstracts made it worse (docs/learning.md): it stays as it is.
     known = set(labels.relations.labels) <= set(pipeline.labels.relations.labels)
     related = [] if known else abstracts

@@ -20,7 +20,7 @@ from sciextract.store import Project, label_changes
 from sciextract.store.coverage import with_types
 from sciextract.store.document_state import annotated
 from sciextract.store.events import COVER, MERGED
-from sciextract.store.finished import document_before
+from sciextract.store.finished import SUGGEST_TYPES, document_before
 from sciextract.store.ingest import latest_of_source
 from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import ProgressRow, rename_covered
@@ -203,7 +203,7 @@ MOST = 300
 # Kinds of events that decide about no item.
 _NO_DECISION = (
     *("import", "merge project", "predict", "done", COVER, "completeness", "flag", "note"),
-    *label_changes.KINDS,
+    *(*label_changes.KINDS, SUGGEST_TYPES),
 )
 
 

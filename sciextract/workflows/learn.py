@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import ALL_LAYERS, Annotations, Layer
+from sciextract.documents.annotations import ALL_LAYERS, Annotations, LabelScore, Layer, Span
 from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.errors import ModelDamagedError, ModelNotFoundError
+from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
+from sciextract.inference.adapter.spans import Words
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import RunOptions
+from sciextract.inference.decoding import softmax
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.promise import Promise
-from sciextract.learning.adapter import learn
+from sciextract.learning.adapter import learn, learn_types
 from sciextract.learning.bases import LEAST, BaseComparison
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import training_document
-from sciextract.store import documents, open_project
+from sciextract.store import DocumentState, Outcome, documents, open_project
 from sciextract.store.coverage import find_missing
+from sciextract.store.document_state import Context
 from sciextract.store.documents import known_documents, recently_decided
+from sciextract.store.finished import SUGGEST_TYPES
 from sciextract.store.ingest import ModelRun, need_prediction
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, base_for
@@ -58,6 +62,51 @@ def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     learning is learned again by the next one.
     """
     return learn(training_documents(project, MOST_FINISHED), project.schema, states)
+
+
+def suggest_parts(project: Project, label: str, parts: Sequence[str]) -> Outcome:
+    """Note at the mentions of a type that is split which of the new types each may be, by those that have one.
+
+    They keep their type; the desk shows the new ones with their shares beside it. One event, which undo takes back.
+
+    Raises:
+        UsageError: No mention has one of the new types yet.
+        ProjectError: The project cannot be written.
+    """
+    known = documents.positive_labels(project.connection, "entity")
+    if new := [part for part in parts if not known[part]]:
+        problem = f"no mention is {' or '.join(new)} yet"
+        raise UsageError(problem, "give some mentions of each new type its name, then suggest")
+    # Without the old type, its mentions say nothing.
+    types = tuple(each for each in project.schema.entities if each.label != label)
+    states = EncoderStates(base_model(project)[0])
+    examples = training_documents(project, MOST_FINISHED)
+    model = learn_types(examples, replace(project.schema, entities=types), states)
+    columns = [1 + model.labels.entities.index(part) for part in parts]
+    suggested: dict[int, dict[str, tuple[LabelScore, ...]]] = {}
+    query = "SELECT DISTINCT document_id FROM entity WHERE label = ?"
+    for (number,) in project.connection.execute(query, (label,)).fetchall():
+        doc = project.document_state(number)
+        document, shares = doc.stored.document, suggested.setdefault(number, {})
+        logits = model.logits(Words.of(states.of(document)))
+        for row in doc.entities:
+            place = document.tokens.covering(Span(row.char_start, row.char_end))
+            width = place.token_end - place.token_start if place else 0
+            if place and row.label == label and width <= model.labels.max_span_width:
+                scores = softmax(logits[place.token_start, width - 1, columns])
+                both = zip(parts, scores.round(4).tolist(), strict=True)
+                found = [LabelScore(*each) for each in both]
+                shares[row.id] = tuple(sorted(found, key=lambda part: -part.score))
+
+    def work(doc: DocumentState, context: Context) -> None:
+        for row in doc.entities:
+            more = suggested[doc.number].get(row.id)
+            if row.label == label and row.in_view and more:
+                doc.put(replace(row, alternatives=more))
+                context.items += 1
+
+    about = {"type": label, "parts": [*parts]}
+    return project.perform(SUGGEST_TYPES, about, suggested, work)
 
 
 def base_model(project: Project, named: str | None = None) -> tuple[Extractor, str]:

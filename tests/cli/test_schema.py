@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sciextract.documents.annotations import Span
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema, parse_schema, schema_to_toml
 from sciextract.errors import ExitCode
+from sciextract.store import EntityRef, open_project
 from sciextract.workflows.new_schema import NewType, new_schema
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, write_lines
@@ -108,3 +110,42 @@ def test_json_shows_the_whole_schema(command: Command) -> None:
     shown = json.loads(command("schema", "show", "scierc", "--json").out)
     assert parse_schema(shown, "scierc") == load_schema("scierc")
     assert "scierc" in command("schema", "list").out
+
+
+def test_a_split_suggests_by_the_mentions_that_have_a_new_type(
+    command: Command, work: Path
+) -> None:
+    texts = [
+        "{} parsers read {} treebanks.",
+        "We train {} parsers on {} treebanks.",
+        "{} parsers need {} treebanks.",
+    ]
+    words = [("Fast", "small"), ("neural", "old"), ("Good", "large")]
+    command("init", "p.sciextract", "--schema", "scierc")
+    records = [
+        {"id": f"n{n}", "text": text.format(*pair)}
+        for n, (text, pair) in enumerate(zip(texts, words, strict=True))
+    ]
+    command("import", write_lines(work / "texts.jsonl", *records))
+    split = ("schema", "split", "Generic", "Tool", "Resource")
+    with open_project(work / "p.sciextract") as project:
+        for number in project.numbers():
+            text = project.document_state(number).text
+            for word in ("parsers", "treebanks"):
+                start = text.index(word)
+                project.actions.add_entity(number, [Span(start, start + len(word))], "Generic")
+            project.actions.mark_done(number)
+    assert command(*split).code == ExitCode.DONE
+    assert command(*split, "--suggest").code == ExitCode.USAGE  # nothing has a new type yet
+    with open_project(work / "p.sciextract") as project:
+        for number in (1, 2):
+            tool, resource = project.document_state(number).entities
+            project.actions.set_label(number, EntityRef(tool.id), "Tool")
+            project.actions.set_label(number, EntityRef(resource.id), "Resource")
+        before = [project.document_state(number).entities for number in project.numbers()]
+        assert json.loads(command(*split, "--suggest", "--json").out)["items"] == 2
+        rows = project.document_state(3).entities
+        assert [row.label for row in rows] == ["Generic", "Generic"]
+        assert [row.alternatives[0].label for row in rows] == ["Tool", "Resource"]
+        project.undo()
+        assert [project.document_state(number).entities for number in project.numbers()] == before
