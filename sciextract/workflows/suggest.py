@@ -11,22 +11,29 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, State
+from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Project
 from sciextract.store.document_state import DocumentState
+from sciextract.store.documents import known_by_text
 from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
-from sciextract.store.rows import Completeness
+from sciextract.store.rows import Completeness, covered_name
+from sciextract.store.sqlite import first_value
 from sciextract.workflows.convert import parse_renames
 from sciextract.workflows.import_files import import_items, propose, source_of
 from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, read_terms
 
 _BATCH = 64
+_NEW = " UNION ALL ".join(
+    f"""SELECT s.name, i.document_id FROM {table} i JOIN source s ON s.id = i.source_id
+    WHERE i.event_id > ?1 AND i.state = 'undecided'"""
+    for table in ("entity", "relation", "link")
+)
 # Terms that a remark names.
 _NAMED = 5
 
@@ -201,7 +208,8 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
         InputMissingError: A path does not exist.
         FormatError: The only file is unusable.
     """
-    report = SuggestReport()
+    report, connection = SuggestReport(), project.connection
+    last = first_value(connection, "SELECT max(id) FROM event")
 
     def items() -> Iterator[AnnotatedDocument | BadRecord]:
         for file in files:
@@ -210,12 +218,34 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
                     report.reject(item.error)
                     yield item
                 else:
-                    suggested = propose(item, source_of(file))
-                    report.add(suggested.annotations)
-                    yield suggested
+                    key = item.document.doc_key
+                    report.notes += (f"{key!r}: {remark}" for remark in item.warnings)
+                    yield _left_to_find(project, propose(item, source_of(file)))
 
     import_items(project, SUGGESTIONS, items())
+    found = connection.execute(_NEW, (last,)).fetchall()
+    report.items.update(source for source, _ in found)
+    report.documents = len({number for _, number in found})
     return report
+
+
+def _left_to_find(project: Project, suggested: AnnotatedDocument) -> AnnotatedDocument:
+    """Without new mentions of types that somebody has looked for in the abstract, and what stands on them."""
+    known = known_by_text(project.connection, suggested.document.text_sha256)
+    doc = None if known is None else project.document_state(known.number)
+    if doc is None or doc.progress is None:
+        return suggested
+    looked_for, said = doc.progress.looked_for, suggested.annotations
+    here = {(row.fragments, row.label) for row in doc.all_entities}
+    new = {
+        entity.id
+        for entity in said.entities
+        if covered_name(Layer.ENTITIES, entity.label) in looked_for
+        and (entity.fragments, entity.label) not in here
+    }
+    entities = (replace(e, state=State.REJECTED) if e.id in new else e for e in said.entities)
+    left = replace(said, entities=tuple(entities)).in_states({State.UNDECIDED})
+    return replace(suggested, annotations=left)
 
 
 def fitting_labels(project: Project) -> tuple[str, tuple[str, ...]]:

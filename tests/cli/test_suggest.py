@@ -13,6 +13,7 @@ from sciextract.documents.document import ADAPTER, AnnotatedDocument, ModelId
 from sciextract.errors import ExitCode
 from sciextract.store import EntityRef, open_project
 from sciextract.store.ingest import ModelRun
+from sciextract.store.label_changes import add_type
 from sciextract.store.review import acceptance
 from sciextract.workflows.pattern_matching import PatternMatcher
 from tests.cli.conftest import Command
@@ -96,6 +97,25 @@ def test_undo_takes_back_what_is_still_suggested_and_no_decision(
     assert left == decided
     assert command("redo").code == ExitCode.DONE
     assert {text for text, _, _ in entities(project)} >= {"C++", "Theories"}
+
+
+def test_a_file_suggests_what_nobody_has_looked_for(
+    command: Command, work: Path, project: Path
+) -> None:
+    with open_project(project) as opened:
+        opened.actions.mark_done(1, (Layer.ENTITIES,))
+        add_type(opened, "entity", "Metal")
+    spans = [("alloys", "Alloy"), ("NITI", "Metal")]
+    found = [
+        {"id": name, "label": label, "fragments": [[at := TEXT.index(name), at + len(name)]]}
+        for name, label in spans
+    ]
+    record = {"schema_version": 1, "doc_key": "a", "text": TEXT, "entities": found}
+    write_lines(work / "more.jsonl", record)
+    made = json.loads(command("suggest", "more.jsonl", "--json").out)
+    assert (made["items"], made["documents"]) == ({"import:more.jsonl": 1}, 1)
+    assert entities(project) == [("NITI", "Metal", "import:more.jsonl")]
+    assert json.loads(command("suggest", "more.jsonl", "--json").out)["items"] == {}
 
 
 def test_undo_counts_only_what_it_takes_back(command: Command, work: Path, project: Path) -> None:
