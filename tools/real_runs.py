@@ -1,7 +1,8 @@
 """Runs the commands that README.md and the tutorials show and writes down what they print.
 
-``python tools/real_runs.py`` renews README.md, where the mark ``<!-- real run -->`` stands above a block, and the tutorials
-that begin with ``<!-- real runs -->``, where every console block is run, in order, in one folder with the sample data.
+``python tools/real_runs.py`` renews README.md, where the mark ``<!-- real run -->`` stands above a block, and the pages that
+begin with ``<!-- real runs -->``, where every console block is run, in order, in one folder with the sample data and the
+projects of earlier versions. With names of pages it renews only these.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ COLUMNS = 80
 _MARKED = re.compile(r"(?<=<!-- real run -->\n)```console\n\$ (.+)\n(?:.*\n)*?```\n")
 _BLOCK = re.compile(r"```console\n((?:.*\n)*?)```\n")
 _VARIES = re.compile(
-    r"\d[\d.]*(?= s\b)|\b[0-9A-HJKMNP-TV-Z]{26}\b|\d{4}-\d\d-\d\d[T_ ][\d:.-]+|(?<=/)\d{8}-\d{6}\S+"
+    r"\d[\d.]*(?= s\b)|\b[0-9A-HJKMNP-TV-Z]{26}\b|\d{4}-\d\d-\d\d([T_ ][\d:.+-]+)?|(?<=/)\d{8}-\d{6}\S+"
     r"|(?:(?<=batteries[-@])|(?<=mortars[-@]))[0-9a-f]{8}"  # the hash of a model that the run itself has learned
 )
 
 
 def tutorials() -> list[Path]:
-    """Tutorials whose console blocks are real runs."""
-    pages = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+    """Tutorials and other pages whose console blocks are real runs."""
+    pages = sorted((ROOT / "docs").rglob("*.md"))
     return [page for page in pages if page.read_text("utf-8").startswith("<!-- real runs -->")]
 
 
@@ -63,10 +64,11 @@ def renewed(page: str) -> str:
 
 
 def renewed_tutorial(page: str) -> str:
-    """The tutorial with the output of its commands, run in order where only the sample data is."""
+    """The page with the output of its commands, run in order where only the sample data is and old projects are."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "sciextract"
-        shutil.copytree(ROOT / "sample_data", folder / "sample_data")
+        for data in ("sample_data", "tests/fixtures/projects"):
+            shutil.copytree(ROOT / data, folder / data)
 
         def run(block: re.Match[str]) -> str:
             commands = [line for line in block[1].split("\n") if line.startswith("$ ")]
@@ -89,6 +91,6 @@ def renew(path: Path, how: Callable[[str], str]) -> None:
 
 
 if __name__ == "__main__":
-    renew(README, renewed)
-    for tutorial in tutorials():
-        renew(tutorial, renewed_tutorial)
+    wanted = [Path(name).resolve() for name in sys.argv[1:]] or [README, *tutorials()]
+    for page in wanted:
+        renew(page, renewed if page == README else renewed_tutorial)

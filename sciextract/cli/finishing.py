@@ -119,7 +119,7 @@ def remove(
     chosen = selection(queue, keys, since, by)
     with open_chosen_project(project, author) as opened:
         made = take_out(opened, chosen_numbers(opened, chosen))
-    words = f"{counted(made.documents, 'abstract')} removed; undo brings them back"
+    words = f"{counted(made.documents, 'abstract')} removed; undo takes it back"
     summary = {"documents": made.documents, "event": made.event_id}
     report(summary, words, as_json)
     raise typer.Exit(ExitCode.of(made.documents, False))
