@@ -66,14 +66,16 @@ def find_layers(connection: sqlite3.Connection, schema: LabelSchema) -> tuple[La
     """
     if schema.finish:
         return schema.finish
-    in_use = """SELECT EXISTS (SELECT 1 FROM tally WHERE state = 'imported' AND kind = ?) OR EXISTS (
-        SELECT 1 FROM progress p JOIN tally t ON t.document_id = p.document_id AND t.kind = ?
-        WHERE p.{} <> 'untouched' AND t.state <> 'undecided')"""
+    # Whether there are any is quickly seen; where there are none, the rest would read all abstracts.
+    in_use = """SELECT CASE WHEN EXISTS (SELECT 1 FROM {0}) THEN
+        EXISTS (SELECT 1 FROM tally WHERE state = 'imported' AND kind = '{0}') OR EXISTS (
+            SELECT 1 FROM progress p JOIN tally t ON t.document_id = p.document_id AND t.kind = '{0}'
+            WHERE p.{1} <> 'untouched' AND t.state <> 'undecided') END"""
     kinds = {Layer.RELATIONS: "relation", Layer.COREFERENCE: "link"}
     found = [
         layer
         for layer, kind in kinds.items()
-        if first_value(connection, in_use.format(layer), kind, kind)
+        if first_value(connection, in_use.format(kind, layer))
     ]
     return (Layer.ENTITIES, *found)
 
@@ -83,23 +85,25 @@ def find_missing(connection: sqlite3.Connection, schema: LabelSchema) -> dict[Ty
 
     A layer that came into use later is a type without a label; attributes have the names of :func:`attribute_name`.
     """
+    whole = [
+        json.dumps(sorted(names_in(schema, layers)), separators=(",", ":"))
+        for layers in ({Layer.ENTITIES}, {Layer.RELATIONS}, frozenset(Layer))
+    ]
+    later = find_layers(connection, schema)[1:]
+    # Nearly all projects have one answer, that nothing is missing: it costs one pass over the table.
+    untouched = "".join(f" OR (entities = 'done' AND {layer} = 'untouched')" for layer in later)
+    lacking = f"""SELECT 1 FROM progress WHERE ((entities = 'done' OR relations = 'done') AND covered <>
+        CASE WHEN relations <> 'done' THEN ?1 WHEN entities <> 'done' THEN ?2 ELSE ?3 END){untouched} LIMIT 1"""
+    if connection.execute(lacking, whole).fetchone() is None:
+        return {}
     found: dict[Type, list[int]] = {}
-    for layer in find_layers(connection, schema)[1:]:
+    for layer in later:
         rows = connection.execute(
             f"""SELECT document_id FROM progress WHERE {finished_sql()} AND {layer} = 'untouched'
             ORDER BY document_id"""
         )
         if numbers := [number for (number,) in rows]:
             found[layer, ""] = numbers
-    whole = [
-        json.dumps(sorted(names_in(schema, layers)), separators=(",", ":"))
-        for layers in ({Layer.ENTITIES}, {Layer.RELATIONS}, frozenset(Layer))
-    ]
-    # Nearly all projects have one answer, that nothing is missing: it costs one pass over the table.
-    lacking = """SELECT 1 FROM progress WHERE (entities = 'done' OR relations = 'done') AND covered <>
-        CASE WHEN relations <> 'done' THEN ?1 WHEN entities <> 'done' THEN ?2 ELSE ?3 END LIMIT 1"""
-    if connection.execute(lacking, whole).fetchone() is None:
-        return found
     kinds = connection.execute(
         "SELECT DISTINCT entities, relations, covered FROM progress WHERE entities = 'done' OR relations = 'done'"
     ).fetchall()

@@ -152,7 +152,7 @@ def at_position(connection: sqlite3.Connection, place: int) -> int | None:
 
 def count_done(connection: sqlite3.Connection) -> tuple[int, int]:
     """How many documents there are, and how many are done."""
-    query = f"SELECT count(*), coalesce(sum({_DONE}), 0) FROM progress"
+    query = f"SELECT count(*), count(*) FILTER (WHERE {_DONE}) FROM progress"
     documents, done = connection.execute(query).fetchone()
     return documents, done
 
