@@ -72,4 +72,5 @@ def open_writer(format: str, destination: Path | str | TextIO, **options: Any) -
         OutputError: The destination cannot be opened.
     """
     spec = get_format(format, "write")
-    return CountingWriter(spec.load_writer()(destination, **options), spec.holds)
+    writer = spec.load_writer()(destination, **options)
+    return CountingWriter(writer, spec.holds, has_attributes="attributes" in spec.options)

@@ -38,7 +38,7 @@ class FormatSpec:
             :func:`~sciextract.formats.registry.needs_more`), the expression sees the first 16 KB.
         binary: Whether its files are no text: they are known by their names, and are not for a terminal.
         output: Whether a writer makes a text stream (also to standard output), one file, or a folder.
-        options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``; ``project_state`` is none, but says that documents bring theirs along.
+        options: Keyword arguments that the writer takes, of ``candidates``, ``gold`` and ``schema``; ``project_state`` and ``attributes`` are none, but say that documents bring theirs along.
         holds: Fields of a document that the writer has a place for, as names or ``FIELD.KEY``; ``*`` for all.
         extra: The extra of the package that its libraries come with; empty for the core's own.
         record: ``MODULE:FUNCTION`` that parses one line, where every line is a record of its own; what
@@ -242,11 +242,11 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".exchange:JsonWriter",
         opening=rf"(?!{_DOCRED})\s*(?:\[\s*(?:[{{\[\]]|$)|{_SPREAD})",
-        options=("candidates", "project_state"), holds=("*",)),
+        options=("candidates", "project_state", "attributes"), holds=("*",)),
     FormatSpec("jsonl", "sciextract's own JSONL: text, title and abstract, or SciERC fields, one object a line",
         (".jsonl", ".json", ".ndjson"), reader=".jsonl:read_jsonl", writer=".exchange:JsonlWriter", record=".jsonl:parse_record",
         opening=rf"(?!{_DOCRED})\s*(?!{_SPREAD})\{{\s*(?:[\"}}]|$)",
-        options=("candidates", "project_state"), holds=("*",)),
+        options=("candidates", "project_state", "attributes"), holds=("*",)),
     FormatSpec("scierc", "SciERC or DyGIE++ JSONL: tokens with token offsets",
         (".jsonl", ".json"), reader=".scierc:read_scierc", writer=".scierc:SciercWriter", record=".scierc:parse_record",
         options=("gold",), holds=("dataset",), training=True),

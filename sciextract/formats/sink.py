@@ -237,10 +237,11 @@ _OTHERS = "other fields"
 
 
 class CountingWriter:
-    """A writer that also counts, in the same ``losses``, what reading has lost and the fields without a place."""
+    """A writer that also counts, in the same ``losses``, what reading has lost, and attributes and fields without a place."""
 
-    def __init__(self, writer: Writer, held: Container[str]) -> None:
-        """Wrap ``writer``, whose format has a place for the fields ``held``."""
+    def __init__(self, writer: Writer, held: Container[str], *, has_attributes: bool) -> None:
+        """Wrap ``writer``, whose format has a place for the fields ``held``, and perhaps for attributes."""
+        self._has_attributes = has_attributes
         self._writer = writer
         self._held = held
         self.losses = writer.losses
@@ -253,6 +254,8 @@ class CountingWriter:
         """
         self._writer.write(document)
         self.losses.update(document.unread)
+        if document.annotations.attributes and not self._has_attributes:
+            self.losses["attribute"] += len(document.annotations.attributes)
         for kind in unheld(document.document.fields, self._held):
             known = kind in self.losses or len(self.losses) < _MOST_KINDS
             self.losses[kind if known else _OTHERS] += 1

@@ -108,6 +108,10 @@ _DECIDING = (
         "reject the item with everything that depends on it, and go on",
     ),
     Action("letter", (";",), "type by letter", "set the type by its letter: ; and the letter"),
+    Action(
+        "attribute", ("'",), "attribute",
+        "say something of the item or the abstract: letter of the attribute, then its value",
+    ),
     Action("repeat", (".",), "repeat", "repeat the last action on this item"),
     Action(
         "alike", ("a",), "all alike",

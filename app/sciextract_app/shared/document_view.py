@@ -24,10 +24,13 @@ from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.schema import EntityType, LabelSchema, RelationType
 from sciextract.store import (
+    AttributeRef,
+    AttributeRow,
     DocumentState,
     EntityRef,
     EntityRow,
     ItemRef,
+    ItemRow,
     LinkRef,
     LinkRow,
     RelationRef,
@@ -44,7 +47,7 @@ from sciextract_app.shared.view_models import (
     named,
 )
 
-Item = EntityRow | RelationRow | LinkRow
+Item = ItemRow
 
 
 class DocumentView:
@@ -87,6 +90,12 @@ class DocumentView:
         ]
         self.by_id = {row.id: row for row in self.entities}
         self.relation_by_id = {row.id: row for row in self.relations}
+        self.attributes = [
+            row
+            for row in document.attributes
+            if is_shown(document.layer_of(row), row)
+            and (not row.target or row.target in self.by_id or row.target in self.relation_by_id)
+        ]
 
     @property
     def text(self) -> str:
@@ -106,7 +115,7 @@ class DocumentView:
     @cached_property
     def undecided(self) -> int:
         """How many items wait, the first mention of every cluster included."""
-        rows: Iterable[Item] = chain(self.entities, self.relations, self.links)
+        rows: Iterable[Item] = chain(self.entities, self.relations, self.links, self.attributes)
         return sum(row.state is State.UNDECIDED for row in rows)
 
     @cached_property
@@ -152,6 +161,16 @@ class DocumentView:
                 found[end].append(relation)
         return dict(found)
 
+    def attributes_of(self, target: str) -> list[AttributeRow]:
+        """What is said of an entity or a relation, or, without an id, of the abstract, in the order of the schema."""
+        order = [kind.label for kind in self.schema.attributes]
+        own = [row for row in self.attributes if row.target == target]
+        return sorted(own, key=lambda row: order.index(row.label) if row.label in order else -1)
+
+    def attribute_of(self, target: str, label: str) -> AttributeRow | None:
+        """One attribute of an item or the abstract."""
+        return next((row for row in self.attributes_of(target) if row.label == label), None)
+
     def place(self, entity_id: str) -> tuple[int, int, str]:
         """Where a mention comes in the text: by start, longer ones first."""
         row = self.by_id.get(entity_id) or self.document.entity(entity_id)
@@ -172,16 +191,20 @@ class DocumentView:
             case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
                 links = self.homes.get(entity_id, ())
                 return next((each for each in links if each.cluster_id == cluster_id), None)
+            case AttributeRef(id=attribute_id):
+                return next((row for row in self.attributes if row.id == attribute_id), None)
         return None
 
     def mention_of(self, item: ItemRef | None) -> str | None:
         """The mention that an item is about: itself, a relation's head, a link's mention."""
         row = self.row(item)
+        if isinstance(row, AttributeRow):
+            row = self.by_id.get(row.target) or self.relation_by_id.get(row.target)
         if isinstance(row, EntityRow):
             return row.id
         if isinstance(row, RelationRow):
             return row.head
-        return row.entity_id if row else None
+        return row.entity_id if isinstance(row, LinkRow) else None
 
     def anchor(self, item: ItemRef) -> str | None:
         """The mention at which an item is judged: for a relation its later argument."""
@@ -484,7 +507,17 @@ def item_words(view: DocumentView, item: ItemRef) -> str:
     row = view.row(item)
     if isinstance(row, RelationRow):
         return relation_words(view, row.head, row.label, row.tail)
+    if isinstance(row, AttributeRow):
+        return attribute_words(view, row.target, row.label, row.value)
     return named(view.surface(view.mention_of(item) or ""))
+
+
+def attribute_words(view: DocumentView, target: str, label: str, value: str) -> str:
+    """An attribute as messages name it: what it says, and of what."""
+    said = f"{label}: {named(value, 40)}" if value else label
+    if relation := view.relation_by_id.get(target):
+        return f"{said} · {relation_words(view, relation.head, relation.label, relation.tail)}"
+    return f"{said} · {named(view.surface(target)) if target else 'this abstract'}"
 
 
 def relation_words(view: DocumentView, head: str, label: str, tail: str, longest: int = 28) -> str:

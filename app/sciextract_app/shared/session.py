@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from sciextract import atomic
-from sciextract.store import EntityRef, ItemRef, LinkRef, Project, RelationRef, review
+from sciextract.store import AttributeRef, EntityRef, ItemRef, LinkRef, Project, RelationRef, review
 from sciextract.store.coverage import find_missing
 from sciextract_app.settings import user_folder
 from sciextract_app.shared.view_models import Feedback
@@ -50,10 +50,11 @@ class Session:
         return item_of(self.item)
 
 
-_KINDS: Mapping[str, type[EntityRef | RelationRef | LinkRef]] = {
+_KINDS: Mapping[str, type[EntityRef | RelationRef | LinkRef | AttributeRef]] = {
     "entity": EntityRef,
     "relation": RelationRef,
     "link": LinkRef,
+    "attribute": AttributeRef,
 }
 
 

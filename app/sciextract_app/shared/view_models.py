@@ -22,6 +22,10 @@ SIGNS = {
 
 
 DIGITS = 9
+VALUE_KEYS = "123456789abcdefghijklmnopqrstuvwyz"
+"""The keys of the values of an attribute; ``x`` takes one back."""
+ASK_VALUE = "value of an attribute"
+"""What is requested of the screen to have a value typed."""
 """Types that a digit sets; the others are set by ``;`` and their letter."""
 
 
@@ -38,6 +42,8 @@ class Mode(StrEnum):
     RELATE_TYPE = "relate: type"
     OFFER = "offers"
     TYPE = "type"
+    ATTRIBUTE = "attribute"
+    VALUE = "value"
     CLUSTER = "cluster"
     GO_TO = "go to"
     MERGE = "merge"

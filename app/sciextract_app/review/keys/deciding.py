@@ -7,7 +7,15 @@ from functools import partial
 
 from sciextract.documents.annotations import Span, State
 from sciextract.errors import IllegalPairError
-from sciextract.store import EntityRef, EntityRow, LinkRow, Outcome, RelationRef, RelationRow
+from sciextract.store import (
+    AttributeRow,
+    EntityRef,
+    EntityRow,
+    LinkRow,
+    Outcome,
+    RelationRef,
+    RelationRow,
+)
 from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
 from sciextract_app.review.model.modes import Characters, TypeLetter
@@ -90,6 +98,8 @@ def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> 
         name = named(row.surface(before.text)) if along else ""
     elif isinstance(row, RelationRow):
         name = document_view.relation_words(before, row.head, row.label, row.tail)
+    elif isinstance(row, AttributeRow):
+        name = document_view.attribute_words(before, row.target, row.label, row.value)
     else:
         letter = state.letters.of(row.cluster_id)
         name = f"{named(before.surface(row.entity_id), 28)} in cluster {letter}"

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.errors import SciextractError
 from sciextract.store import (
+    AttributeRef,
     EntityRef,
     ItemRef,
     LinkRef,
@@ -20,7 +21,7 @@ from sciextract.store import (
 )
 from sciextract.store.quality_checks import Check, Finding
 from sciextract.store.queries import present
-from sciextract_app.review.keys import key_dispatch, linking, navigation, selecting
+from sciextract_app.review.keys import attributes, key_dispatch, linking, navigation, selecting
 from sciextract_app.review.keys.bulk import BulkApply
 from sciextract_app.review.model import panes
 from sciextract_app.review.model.document_order import DocumentOrder
@@ -45,7 +46,13 @@ from sciextract_app.shared.view_models import (
     problem,
 )
 
-_FOCUSED = {EntityRef: "mention", RelationRef: "relation", LinkRef: "link", type(None): "word"}
+_FOCUSED = {
+    EntityRef: "mention",
+    RelationRef: "relation",
+    LinkRef: "link",
+    AttributeRef: "attribute",
+    type(None): "word",
+}
 
 
 class Desk:
@@ -321,6 +328,16 @@ class Desk:
         outcome = self.state.after_action(change(self.state.project))
         self._count()
         return Feedback(f"{words}; {undo_hint()}", changed=outcome.event_id is not None)
+
+    @property
+    def asked_value(self) -> tuple[str, str]:
+        """The text to begin with of an attribute that is to be typed, and a title."""
+        return attributes.asked_value(self.state)
+
+    @guarded
+    def say(self, text: str) -> Feedback:
+        """Take what was typed as the value of the attribute."""
+        return attributes.say_typed(self.state, text)
 
     @guarded
     def set_note(self, text: str) -> Feedback:

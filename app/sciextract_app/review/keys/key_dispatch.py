@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sciextract_app.review.keys import bulk, deciding, finishing, linking, navigation, selecting
+from sciextract_app.review.keys import (
+    attributes,
+    bulk,
+    deciding,
+    finishing,
+    linking,
+    navigation,
+    selecting,
+)
 from sciextract_app.review.model.modes import (
+    AttributeLetter,
+    AttributeValue,
     Characters,
     ChoosingType,
     Confirming,
@@ -43,6 +53,7 @@ HANDLERS: Mapping[str, Handler] = {
     "accept": deciding.accept,
     "reject": deciding.reject,
     "letter": deciding.ask_letter,
+    "attribute": attributes.ask_attribute,
     "repeat": deciding.repeat,
     "alike": bulk.alike,
     "alike-everywhere": bulk.alike_in_project,
@@ -78,6 +89,8 @@ IN_MODE: Mapping[type[Doing], Callable[[ReviewState, Any, str, Bound], Feedback]
     Pointing: selecting.press_fragment,
     Characters: deciding.press_characters,
     TypeLetter: selecting.press_type,
+    AttributeLetter: attributes.press_letter,
+    AttributeValue: attributes.press_value,
     Relating: linking.press_relate,
     ChoosingType: linking.press_relation_type,
     Offering: linking.press_offer,

@@ -11,6 +11,8 @@ from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract_app.review.model.bulk_decision import Phase
 from sciextract_app.review.model.hints import LETTERS
 from sciextract_app.review.model.modes import (
+    AttributeLetter,
+    AttributeValue,
     Characters,
     ChoosingType,
     Confirming,
@@ -31,6 +33,7 @@ from sciextract_app.review.model.targets import (
     alike_target,
     best_type,
     legal_types,
+    offered_attributes,
     proposal,
     selected,
     suggestion,
@@ -40,7 +43,7 @@ from sciextract_app.review.model.targets import (
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import EDGES, action_hint, key_of, keys_together, type_keys
 from sciextract_app.shared.document_view import Considered
-from sciextract_app.shared.view_models import DIGITS, Hint, named
+from sciextract_app.shared.view_models import DIGITS, VALUE_KEYS, Hint, named
 
 _SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
 _BACK = Hint("Esc", "back")
@@ -103,6 +106,11 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
             )
         case TypeLetter():
             return Hint("a-z", "the type's letter"), _BACK
+        case AttributeLetter():
+            return Hint("a-z", "the attribute's letter"), _BACK
+        case AttributeValue(kind=kind):
+            keys = f"1-{VALUE_KEYS[len(kind.values) - 1]}"
+            return Hint(keys, kind.label), action_hint("reject", words="take it back"), _BACK
         case Joining() | Merging():
             return *_cluster_keys(state), _BACK
         case Confirming():
@@ -150,6 +158,8 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     edit += [action_hint("select", pinned=True)]
     edit += [action_hint("candidate", bool(known and known.spans), seldom=True)]
     edit += [action_hint("fragment", item is not None, seldom=True)]
+    if view.schema.attributes:
+        decide.append(action_hint("attribute", bool(offered_attributes(state))))
     connect = [action_hint("invert")] if relation else []
     connect += [] if link else [action_hint("relate", item is not None)]
     connect += [action_hint("join", item is not None and view.schema.coreference)]
@@ -194,6 +204,14 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
             return tuple(_offers(state, considered))
         case Joining() | Merging() if state.doing.hints is None:
             return tuple(_clusters(state))
+        case AttributeLetter():
+            offered = offered_attributes(state)
+            return tuple(Hint(key, kind.label) for key, (kind, _) in offered.items())
+        case AttributeValue(kind=kind, target=target):
+            said = state.view.attribute_of(target, kind.label)
+            values = zip(VALUE_KEYS, kind.values, strict=False)
+            chosen = said.value if said else ""
+            return tuple(Hint(key, value, current=value == chosen) for key, value in values)
         case TypeLetter():
             mentions = selected(state) or not isinstance(row, RelationRow)
             types = schema.entities if mentions else schema.relations

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from sciextract.documents.annotations import Span, SpanCandidate
+from sciextract.documents.schema import AttributeType
 from sciextract_app.review.model.hints import Hints
 from sciextract_app.shared.document_view import Considered
 from sciextract_app.shared.view_models import Feedback, Mode
@@ -93,6 +94,24 @@ class TypeLetter(Doing, mode=Mode.TYPE):
     """
 
     selection: Selecting | None = None
+
+
+@dataclass(frozen=True)
+class AttributeLetter(Doing, mode=Mode.ATTRIBUTE):
+    """The next key is the letter of an attribute."""
+
+
+@dataclass(frozen=True)
+class AttributeValue(Doing, mode=Mode.VALUE):
+    """The next key, or what is typed, is the value of an attribute.
+
+    Attributes:
+        kind: The attribute.
+        target: Id of the entity or relation that it is said of, empty for the abstract.
+    """
+
+    kind: AttributeType
+    target: str
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from sciextract.documents.annotations import Span
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.errors import ProjectError
 from sciextract.store import (
+    AttributeRow,
     EntityRow,
     ItemRef,
     LinkRef,
@@ -92,7 +93,10 @@ def bibliography(state: ReviewState) -> str:
     authors = known.authors[0].partition(",")[0] + more if known.authors else ""
     identifier = f"doi:{known.doi}" if known.doi else f"pmid:{known.pmid}" if known.pmid else ""
     year = str(known.year) if known.year else ""
-    return " · ".join(filter(None, (authors, year, known.venue, identifier, document.doc_key)))
+    said = [" ".join(filter(None, line)) for line in attribute_lines(state.view, "")]
+    return " · ".join(
+        filter(None, (*said, authors, year, known.venue, identifier, document.doc_key))
+    )
 
 
 def _edges(span: Span) -> tuple[int, int]:
@@ -188,6 +192,8 @@ def inspector(state: ReviewState) -> Inspector:
         title = f"{named(row.surface(view.text))} · {row.label or 'no type'}"
     elif isinstance(row, RelationRow):
         title = document_view.relation_words(view, row.head, row.label, row.tail, 40)
+    elif isinstance(row, AttributeRow):
+        title = document_view.attribute_words(view, row.target, row.label, row.value)
     else:
         letter = state.letters.of(row.cluster_id)
         title = f"{named(view.surface(row.entity_id))} in cluster {letter}"
@@ -198,7 +204,10 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     if isinstance(row, RelationRow) and document_view.is_illegal(view, row):
         head, tail = view.by_id[row.head].label, view.by_id[row.tail].label
         yield ILLEGAL, f"the schema allows no {row.label} from {head} to {tail}"
-    if not isinstance(row, LinkRow):
+    if isinstance(row, AttributeRow):
+        kinds = {kind.label: kind.definition for kind in view.schema.attributes}
+        yield "means", kinds.get(row.label) or "the schema has no such attribute (any more)"
+    elif not isinstance(row, LinkRow):
         find = (
             document_view.entity_type if isinstance(row, EntityRow) else document_view.relation_type
         )
@@ -209,6 +218,8 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
             yield "means", definition
     if row.score is not None:
         yield "score", f"{row.score:.2f}"
+    if not isinstance(row, LinkRow | AttributeRow):
+        yield from attribute_lines(view, row.id)
     if not isinstance(row, LinkRow):
         others = [each for each in row.alternatives if each.label != row.label][:_MOST_LABELS]
         if others:
@@ -223,6 +234,12 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
         yield "same as", f"{state.letters.of(home.cluster_id)}: {names}"
     yield from _note(view)
     yield from _history(state, view, row)
+
+
+def attribute_lines(view: DocumentView, target: str) -> Lines:
+    """What is said of an item or the abstract, each with the sign of its state."""
+    for row in view.attributes_of(target):
+        yield row.label, f"{row.value} {SIGNS[row.state]}".strip()
 
 
 def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Lines:
@@ -271,6 +288,8 @@ def _was(view: DocumentView, was: dict[str, object]) -> str:
         case {"label": str(label), "fragments": list(fragments)}:
             words = " ".join(view.text[start:end] for start, end in fragments)
             return f"{named(words)} · {label}"
+        case {"value": str(value)}:
+            return value
         case {"label": str(label), "head": str(head), "tail": str(tail)}:
             return document_view.relation_words(view, head, label, tail, 40)
     return "in another cluster"

@@ -10,7 +10,7 @@ from itertools import chain
 from operator import itemgetter
 
 from sciextract.documents.annotations import State
-from sciextract.store import EntityRef, ItemRef, LinkRef, LinkRow, RelationRef
+from sciextract.store import AttributeRef, EntityRef, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.store.document_state import in_text_order
 from sciextract_app.shared.document_view import DocumentView
 
@@ -51,6 +51,7 @@ class Queue:
         ]
         related: list[ItemRef] = [RelationRef(row.id) for row in view.relations]
         related += chain.from_iterable(map(_items_of, view.members.values()))
+        related += (AttributeRef(row.id) for row in view.attributes)
         placed += [(self.place(item), item, is_undecided(view, item)) for item in related]
         placed.sort(key=itemgetter(0))
         ordered = [(place, item) for place, item, waits in placed if waits]

@@ -13,7 +13,7 @@ from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.model.bulk_decision import BulkDecision
 from sciextract_app.review.model.document_order import DocumentOrder
 from sciextract_app.review.model.hints import Hints, JumpLetters, Target
-from sciextract_app.review.model.modes import Doing, Hinted, Review
+from sciextract_app.review.model.modes import AttributeValue, Doing, Hinted, Review
 from sciextract_app.review.model.queue import Key, Order, Queue, is_undecided
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import (
@@ -60,6 +60,7 @@ class ReviewState:
         documents: The order of the abstracts.
         sure: From which score on suggestions of a task are right as often as promised; ``None`` until that is known.
         unsure: Why nothing is promised, empty where something is.
+        asked: The attribute whose value is to be typed.
         done_at: When ``D`` was the last key, else long ago.
         clock: Seconds.
         rest_by_uncertainty: Whether the open abstract is walked by uncertainty, whatever the order: what is sure was accepted.
@@ -99,6 +100,7 @@ class ReviewState:
         self.rest_by_uncertainty = False
         self.findings: CheckFindings | None = None
         self.refused: Refused | None = None
+        self.asked: AttributeValue | None = None
         self.seen = -1
         self._told: tuple[str, ...] = ()
         self.other_edges = frozenset[str]()
@@ -298,6 +300,10 @@ class ReviewState:
     def walk_rest_by_uncertainty(self) -> None:
         """Take those that are left in the open abstract by uncertainty, whatever the order."""
         self.rest_by_uncertainty = True
+
+    def ask_value(self, asked: AttributeValue | None) -> None:
+        """Keep the attribute whose value is to be typed, ``None`` for none."""
+        self.asked = asked
 
     def promise(self, sure: Mapping[str, float] | None, unsure: str = "") -> None:
         """Keep from which score on suggestions of a task are right as often as promised."""

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from math import inf
 
 from sciextract.documents.annotations import Span, State
-from sciextract.store import EntityRef, LinkRef, RelationRef
+from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX, AttributeType
+from sciextract.store import (
+    AttributeRow,
+    EntityRef,
+    EntityRow,
+    LinkRef,
+    LinkRow,
+    RelationRef,
+    RelationRow,
+)
 from sciextract_app.review.model.modes import ChoosingType, Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view
@@ -87,6 +96,23 @@ def takes_out(state: ReviewState, mention: str) -> bool:
         return row is not None and part is not None
     spans = tokens.spans[covered.token_start : covered.token_end]
     return all(any(token.overlaps(own) for own in row.fragments) for token in spans)
+
+
+def offered_attributes(state: ReviewState) -> dict[str, tuple[AttributeType, str]]:
+    """By letter the attributes that can be said now, with the id of what they are said of: the focus first, then the abstract."""
+    view, row = state.open_view, state.open_view.row(state.focus)
+    if isinstance(row, AttributeRow):
+        row = view.by_id.get(row.target) or view.relation_by_id.get(row.target)
+    if isinstance(row, LinkRow):
+        row = view.by_id.get(row.entity_id)
+    offered = {kind.key: (kind, "") for kind in view.schema.attributes_of(ABSTRACT)}
+    if isinstance(row, EntityRow | RelationRow):
+        prefix = RELATION_PREFIX if isinstance(row, RelationRow) else ""
+        kinds = view.schema.attributes_of(prefix + row.label)
+        offered = {kind.key: (kind, row.id) for kind in kinds} | {
+            key: found for key, found in offered.items() if found[0] not in kinds
+        }
+    return offered
 
 
 def legal_types(state: ReviewState, relation: ChoosingType) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from sciextract_app.review.view.prompts import (
 )
 from sciextract_app.settings import KEYMAP_FILE, user_folder
 from sciextract_app.shared.actions import ACTIONS, key_of, undo_hint
-from sciextract_app.shared.view_models import NEW_TYPE, Feedback
+from sciextract_app.shared.view_models import ASK_VALUE, NEW_TYPE, Feedback
 from sciextract_app.widgets.dialogs import (
     ChoiceDialog,
     KeyedDialog,
@@ -80,6 +80,7 @@ class ReviewDialogs:
         app, again = self._screen.app, partial(self._screen.do, "type-1")
         openers: dict[str, Callable[[], object]] = {
             "adjudicate": self.adjudicate,
+            ASK_VALUE: self.ask_value,
             "checks": self.checks,
             "compare": self.compare,
             "files": self.files,
@@ -174,6 +175,12 @@ class ReviewDialogs:
             return
         dialog = NoteDialog(progress.note)
         ask(screen.app, dialog, lambda text: screen.show_result(screen.desk.set_note(text)))
+
+    def ask_value(self) -> None:
+        """Type the value of the attribute that was chosen."""
+        desk = self._screen.desk
+        dialog = NoteDialog(*desk.asked_value)
+        ask(self._screen.app, dialog, lambda text: self._screen.show_result(desk.say(text)))
 
     def places(self) -> None:
         """List the places of a decision for the whole project, and ask whether to continue."""

@@ -31,10 +31,11 @@ from sciextract_app.widgets.dialogs import Dialog, QuestionDialog, TextDialog, p
 
 
 class NoteDialog(Dialog[str]):
-    """Gives the new text of the note.
+    """Gives the new text of a note, or of an attribute.
 
     Args:
-        text: The note as it is.
+        text: The text as it is.
+        title: What it is.
     """
 
     FIRST = "TextArea"
@@ -42,8 +43,8 @@ class NoteDialog(Dialog[str]):
         Binding("ctrl+s,f2", "keep", "keep", id="note.keep", priority=True)
     ]
 
-    def __init__(self, text: str) -> None:
-        super().__init__("Note of this abstract", "Ctrl+S saves it, Esc discards changes")
+    def __init__(self, text: str, title: str = "Note of this abstract") -> None:
+        super().__init__(title, "Ctrl+S saves it, Esc discards changes")
         self._text = text
         self._asked_for = text
 
