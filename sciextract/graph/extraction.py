@@ -225,7 +225,7 @@ class Concept(NamedTuple):
 def concepts_of(
     annotated: AnnotatedDocument, generic: frozenset[str], expansions: Mapping[str, str]
 ) -> list[Concept]:
-    """The concepts of an abstract; a cluster is several where its mentions are names of different ones.
+    """The concepts of an abstract; a cluster that a model proposed is several where its mentions are names of different ones.
 
     Models often take what is listed or compared for coreferent.
 
@@ -240,8 +240,10 @@ def concepts_of(
     spelled_out = frozenset(expanded.values())
     kept = [each for each in annotations.entities if each.state is not State.REJECTED]
     links: dict[str, float] = {}
+    proposed = set[str]()
     for cluster in annotations.clusters:
         if cluster.state is State.UNDECIDED:
+            proposed.update(cluster.mentions)
             links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
     concepts = []
     for group in _coreferent_groups(kept, annotations.clusters):
@@ -257,7 +259,13 @@ def concepts_of(
             [each for each in mentions if each.key],
             key=lambda each: (each.is_name, min(len(each.surface.split()), 5), times[each.key]),
         )
-        apart = sorted({each.key for each in mentions if _is_another(each, best, spelled_out)})
+        apart = sorted(
+            {
+                mention.key
+                for mention in mentions
+                if mention.entity.id in proposed and _is_another(mention, best, spelled_out)
+            }
+        )
         concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
         for key in apart:
             concepts.append(Concept(tuple([each for each in mentions if each.key == key]), key))

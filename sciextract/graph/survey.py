@@ -190,7 +190,7 @@ def _boards(connection: Connection, node: Node) -> list[Statement]:
         for each in results(connection, named=node):
             if each.material is not None:
                 system = f" by {each.system.name}" if each.system else ""
-                text = f"{' | '.join(each.board)}: {each.value:g}{each.unit}{system}"
+                text = f"{' | '.join(each.board)}: {each.amount}{system}"
                 stated = Statement(text, replace(each.paper, sentences=(each.sentence,)))
                 boards.setdefault(each.board, []).append(stated)
     several = sorted(boards.values(), key=len, reverse=True)[:_MOST_BOARDS]

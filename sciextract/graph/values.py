@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sciextract.documents.annotations import Span
 from sciextract.graph.normalisation import normal_form
+from sciextract.text.quantities import IN_TEXT, is_unit, symbol_of
 
 METRIC = "Metric"
 MATERIALS = ("Material", "Dataset", "Task")
@@ -49,7 +50,7 @@ class Value(NamedTuple):
         material: That of what it is measured on; empty where the abstract names none.
         method: That of what is measured; empty where nobody tells.
         value: The number.
-        unit: ``%``, or nothing.
+        unit: ``%``, the symbol of a unit of length, time, angle or frequency, or nothing.
         split: ``test``, ``val``, ``test-dev`` and the like; empty where nobody tells.
         is_difference: Whether it is an improvement or another distance, not a value of its own.
         char_start: Where its sentence begins.
@@ -74,12 +75,13 @@ _LONGEST, _LONGEST_TEXT = 2_000, 50_000
 
 # A number that stands by itself: no part of a name or "t(26)", a range, a fraction, a factor or a thousand.
 NUMBER = re.compile(
-    r"(?<![\w.,/|'’–%-])(?<!\w\()(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)(?P<unit>\s?\\?%|\s?percent\b)?"
+    r"(?<![\w.,/|'’–%-])(?<!\w\()(?P<sign>[+−-])?(?P<value>[0-9]+(?:\.[0-9]+)?)"
+    rf"(?P<unit>\s?\\?%|\s?percent\b|\s?°(?!\s?[CFNSEW])|\s?(?:{IN_TEXT})\b(?![/·^]))?"
     r"(?:\s?(?:±|\\pm|\+/-)\s?[0-9.]+(?P<shared>%)?|(?P<gain>\s\(\+[0-9.]+\s?%?\)))?"
     r"(?![\w/×|]|[.,:][0-9]|[-–]{1,2}\w|\s?(?:\\?%|percent\b|(?:up\s)?to\s[0-9]|Cr?Is?\b|confidence\b|or\s(?:more|less|lower|higher)\b)"
     r"|\s?(?:x|times|imes\S*|fold|[kKmMbB]|million|billion|thousand)\b)"
 )
-_RANGE_BEFORE = re.compile(r"(?:[0-9%]\s*(?:[–-]|\\sim|to)|±|\\pm|\+/-)\s*$")
+_RANGE_BEFORE = re.compile(rf"(?:[0-9%](?:\s?(?:{IN_TEXT}))?\s*(?:[–-]|\\sim|to)|±|\\pm|\+/-)\s*$")
 _LIST = re.compile(r"\s*(?:,|,?\s?and|or|/)\s*")
 # What measures in any field, where a model has not marked it.
 _MEASURE = re.compile(
@@ -285,7 +287,11 @@ def find_values(
             if start <= each.start < each.end <= end
         ]
         measured = [each for each in inside if each.label == METRIC]
-        metrics = [_ranked(sentence, e) for e in measured if not _NO_METRIC.fullmatch(e.name)]
+        metrics = [
+            _ranked(sentence, e)
+            for e in measured
+            if not (_NO_METRIC.fullmatch(e.name) or is_unit(e.name))
+        ]
         for found in _MEASURE.finditer(sentence):
             metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
             if not any(map(metric.overlaps, inside)):
@@ -321,7 +327,7 @@ def find_values(
                 split = _split_of(sentence, metric, material if material in materials else nowhere)
                 sign = -1 if (number["sign"] or "+") != "+" and not group.is_difference else 1
                 value = sign * float(number["value"])
-                unit = "%" if number["unit"] or number["shared"] else ""
+                unit = symbol_of((number["unit"] or number["shared"] or "").strip("\\ "))
                 own = "" if method == material.key else method
                 told = metric.key, material.key, own, value, unit, split, group.is_difference
                 marks = tuple([start + each for place in places for each in place])
@@ -348,7 +354,11 @@ def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
 
 
 def _ranked(sentence: str, metric: Spot) -> Spot:
-    """The metric with "top-5" or "balanced" before it, which makes it another one, whether or not a model knows that."""
+    """The metric with "top-5" or "balanced" before it, which makes it another one, whether or not a model knows that; without a unit."""
+    unit, _, rest = metric.name.partition(" ")
+    if rest and is_unit(unit):  # "0.9 ms latency"
+        start = metric.end - len(rest)
+        return Spot(start, metric.end, normal_form(rest).key, METRIC, rest)
     if not (found := _RANK.search(sentence[: metric.start])):
         return metric
     return metric._replace(key=normal_form(sentence[found.start() : metric.end]).key)

@@ -24,6 +24,13 @@ _SYMBOLS = {word: unit for unit, words in _CALLED.items() for word in (unit, *wo
     for written in (*(long + word for word in words.split()), short + unit)
 }
 
+IN_TEXT = "|".join(
+    re.escape(word)
+    for word in sorted(_SYMBOLS, key=len, reverse=True)
+    if _SYMBOLS[word] in ("°", "rad", "min", "h") or re.fullmatch("[kMGcmµn]?(?:m|s|Hz)", _SYMBOLS[word])
+)  # fmt: skip
+"""A pattern of units of length, time, angle and frequency, which cannot be taken for something else behind a number."""
+
 _COUNTED = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _WORDS = {word: float(number) for number, word in enumerate(_COUNTED.split())}
@@ -136,6 +143,15 @@ def symbol_of(unit: str) -> str:
     unit = unit.translate(_RAISED).replace("per cent", "%").replace(" per ", "/")
     unit = re.sub(r"[\s·]([^\W\d_]+)-\s?1\b", r"/\1", unit)  # "m s-1"
     return re.sub(r"°\w*|[^\W\d_]+", lambda word: _symbol_in(word[0]) or word[0], unit)
+
+
+def is_unit(word: str) -> bool:
+    """Whether a word is a unit that is known here.
+
+    >>> is_unit("degrees"), is_unit("cm"), is_unit("accuracy")
+    (True, True, False)
+    """
+    return bool(_symbol_in(word))
 
 
 def _symbol_in(word: str) -> str:

@@ -97,6 +97,15 @@ def test_undecided_items_come_in_as_asked_for(command: Command, work: Path) -> N
     assert command("table", unknown, "--promise", "entity=0.8").code == ExitCode.USAGE
 
 
+def test_what_somebody_joined_is_one_name(command: Command, work: Path) -> None:
+    joined = {**GOLD, "ner": [[[0, 0, "Method"]], [[7, 7, "Method"]]], "relations": [[], []]}
+    joined["sentences"] = [["ParserX", "helps", "translation", "."], ["We", "call", "it", "TreeY"]]
+    path = write_lines(work / "j.jsonl", {**joined, "clusters": [[[0, 0], [7, 7]]]})
+    assert rows_of(command("table", path).out)[0]["Method"] == "ParserX"
+    apart = write_lines(work / "a.jsonl", {**joined, "clusters": []})
+    assert rows_of(command("table", apart).out)[0]["Method"] == "ParserX; TreeY"
+
+
 class _Scripts(HTMLParser):
     def __init__(self) -> None:
         super().__init__()

@@ -187,7 +187,7 @@ def results(
         for place in chosen:
             if board != (board := place.board):
                 show([" | ".join(place.board)])
-            value = f"{'±' if place.is_difference else ''}{place.value:g}{place.unit}"
+            value = f"{'±' if place.is_difference else ''}{place.amount}"
             known = place.paper.published
             about = [place.split, place.system.name if place.system else ""]
             system = "".join([f"  ({one})" for one in about if one])

@@ -37,7 +37,7 @@ class Result(NamedTuple):
         material: What it is measured on; ``None`` where the abstract names nothing.
         system: The method whose value it is, where the sentence tells.
         value: The number.
-        unit: ``%``, or nothing.
+        unit: ``%``, the symbol of a unit of length, time, angle or frequency, or nothing.
         split: The part of the data: ``test``, ``val``, ``test-dev``...; empty where nobody tells.
         is_difference: Whether it is an improvement or another distance, not a value of its own.
         paper: Whose abstract it is.
@@ -58,6 +58,12 @@ class Result(NamedTuple):
     def board(self) -> tuple[str, str]:
         """The names of material and metric, which the results of a leaderboard share."""
         return self.material.name if self.material else "no data set named", self.metric.name
+
+    @property
+    def amount(self) -> str:
+        """Number and unit."""
+        space = " " if self.unit not in ("", "%", "°") else ""
+        return f"{self.value:g}{space}{self.unit}"
 
     def to_json(self) -> dict[str, Any]:
         """For ``--json``."""

@@ -97,6 +97,26 @@ def test_a_value_with_its_metric_and_data_set(
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("HeronNet has a recovery error of 0.05 m on PondBank.", ("recoveryerror", 0.05, "m")),
+        ("HeronNet reaches a recovery error of 2.70 degrees.", ("recoveryerror", 2.7, "°")),
+        ("It has a 17.4mm recovery error.", ("recoveryerror", 17.4, "mm")),
+        ("It has 0.9 ms recovery with few errors.", ("recovery", 0.9, "ms")),
+        ("HeronNet has an accuracy of 61.2 percent.", ("accuracy", 61.2, "%")),
+    ],
+)
+def test_units_are_read_and_are_no_metrics(text: str, expected: tuple[str, float, str]) -> None:
+    (found,) = values(text)
+    assert (found.metric.casefold(), found.value, found.unit) == expected
+
+
+def test_ends_of_ranges_and_speeds_are_no_values() -> None:
+    for text in ("The recovery error ranges from 2.6mm to 3.7mm RMS.", "Accuracy at 1.5 m/s."):
+        assert values(text) == []
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "We gain (2) accuracy on PondBank.",  # a list's number
