@@ -184,17 +184,7 @@ class LabelSchema:
     @property
     def names(self) -> tuple[dict[str, str], dict[str, str]]:
         """What types are called now, by former names: those of entities, those of relations."""
-        return self.entity_names, self.relation_names
-
-    @property
-    def entity_names(self) -> dict[str, str]:
-        """What entity types are called now, by the names that they had before."""
-        return _names(self.entities)
-
-    @property
-    def relation_names(self) -> dict[str, str]:
-        """What relation types are called now, by the names that they had before."""
-        return _names(self.relations)
+        return _names(self.entities), _names(self.relations)
 
     @property
     def symmetric_labels(self) -> frozenset[str]:

@@ -25,7 +25,7 @@ def known_symmetric() -> frozenset[str]:
 def former_names() -> Mapping[str, str]:
     """What relation types of bundled schemas are called now, by names that they had."""
     schemas = map(load_schema, bundled_schemas())
-    return {old: now for schema in schemas for old, now in schema.relation_names.items()}
+    return {old: now for schema in schemas for old, now in schema.names[1].items()}
 
 
 def is_drawn(relation: Relation, head: str, tail: str, least_score: float | None) -> bool:

@@ -109,8 +109,9 @@ class ModelConfig:
 
     def labels_unknown_to(self, schema: LabelSchema) -> list[str]:
         """Labels of the model that a schema lacks, and that no type of it had before."""
-        entities = {*schema.entity_labels, *schema.entity_names}
-        relations = {*schema.relation_labels, *schema.relation_names}
+        former_entities, former_relations = schema.names
+        entities = {*schema.entity_labels, *former_entities}
+        relations = {*schema.relation_labels, *former_relations}
         lacking = [label for label in self.labels.types if label not in entities]
         return lacking + [each for each in self.labels.relations.labels if each not in relations]
 

@@ -131,7 +131,7 @@ def read_sought(sort: str, schema: LabelSchema) -> tuple[Type, ...]:
     found: list[Type] = []
     for name in sort.removeprefix(MISSING).split("\n") if sort.startswith(MISSING) else ():
         layer, _, label = name.partition(":")
-        names = schema.entity_names if layer == Layer.ENTITIES else schema.relation_names
+        names = schema.names[layer != Layer.ENTITIES]
         types = {(layer, ""), *types_in(schema, frozenset(Layer))}
         if layer in set(Layer) and (layer, names.get(label, label)) in types:
             found.append((Layer(layer), names.get(label, label)))

@@ -140,7 +140,7 @@ def _add_coverage(connection: Connection, author: str) -> None:
         for layer, finished in _finished_layers(connection, number).items():
             version = max((event for event in schemas if event <= finished), default=None)
             schema = now if version is None else schemas[version]
-            names = now.entity_names if layer is Layer.ENTITIES else now.relation_names
+            names = now.names[layer is not Layer.ENTITIES]
             then = {names.get(label, label) for _, label in types_in(schema, {layer})}
             covered |= {
                 covered_name(layer, label) for _, label in types_in(now, {layer}) if label in then

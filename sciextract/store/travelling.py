@@ -65,7 +65,7 @@ def state_of(project: Project, number: int, states: Collection[State]) -> Projec
 def former_names(schema: LabelSchema) -> dict[str, tuple[str, ...]]:
     """The former names of types that no type has now, by ``LAYER:LABEL``."""
     found: dict[str, tuple[str, ...]] = {}
-    both = ((Layer.ENTITIES, schema.entity_names), (Layer.RELATIONS, schema.relation_names))
+    both = zip((Layer.ENTITIES, Layer.RELATIONS), schema.names, strict=True)
     for layer, names in both:
         for former, label in names.items():
             name = covered_name(layer, label)

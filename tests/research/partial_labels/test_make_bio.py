@@ -96,6 +96,7 @@ def test_from_data_to_folder(context: make_bio.BioContext, tmp_path: Path) -> No
     assert set(sets) == {"chemprot", "plagues", "unseen"}
     assert sets["chemprot"]["given"]["gold"] == 8 and not sets["unseen"]["trained"]
     card = (output / "README.md").read_text()
+    assert [*folder.config.scores["graph"]["labels"]] == ["INHIBITS"] and "| INHIBITS |" in card
     assert "| plagues | 9 |" in card and "licence: invented" in card
     assert not (output / "model.onnx").exists()
     again = sha256(output / "config.json")

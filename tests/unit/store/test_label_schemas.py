@@ -85,7 +85,7 @@ def test_a_project_from_before_a_bundled_type_was_renamed(project: Project) -> N
     project.set_schema(replace(bio, relations=tuple(old)))
     schema = reopened(project).schema
     assert schema.relation_labels == ("CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9")
-    assert schema.relation_names["INHIBITS"] == "CPR:4"
+    assert schema.names[1]["INHIBITS"] == "CPR:4"
     assert not open_folder(locate_model("bio"), hashes=False).config.labels_unknown_to(schema)
     merged, lacking = merge_schemas(schema, bio)
     assert (merged.relation_labels, lacking) == (schema.relation_labels, [])

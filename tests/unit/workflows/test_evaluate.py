@@ -1,11 +1,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from sciextract import Extractor
+from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
+from sciextract.formats.exchange import encode
+from sciextract.snapshot import Origin
+from sciextract.snapshot.gathering import survey
+from sciextract.store import create_project
 from sciextract.text.analyse import make_document
 from sciextract.workflows.evaluate import DocumentMismatchError, evaluate, evaluate_file
 from tests.shared_data import shared_path
@@ -114,3 +121,24 @@ def test_two_texts_of_one_key_are_two_documents() -> None:
     first, second = (make_document("k", text) for text in ("We parse speech.", "We parse ships."))
     gold = [AnnotatedDocument(each) for each in (first, second)]
     assert evaluate(gold, gold[::-1], frozenset(), bootstrap=False).documents == 2
+
+
+def test_gold_with_former_names_of_types_is_that_of_the_model(tmp_path: Path) -> None:
+    """And it trains: what a file calls CPR:4 is INHIBITS."""
+    bio, schema = Extractor.load("bio", threads=1), load_schema("bio")
+    [found] = bio(["Ibuprofen inhibits COX-1 and is metabolised by CYP2C9."])
+    codes = {each.label: each.formerly[0] for each in schema.relations}
+    gold = tmp_path / "gold.jsonl"
+    accepted = replace(found.renamed({}, codes), model=None)
+    kept = accepted.annotations
+    items = {
+        name: tuple(replace(item, state=State.ACCEPTED) for item in getattr(kept, name))
+        for name in ("entities", "relations")
+    }
+    gold.write_text(encode(replace(accepted, annotations=replace(kept, **items))) + "\n")
+    assert "CPR:4" in gold.read_text()
+    report, _ = evaluate_file(str(gold), bio, bootstrap=False)
+    assert report.warnings == () and report.relation.labels["INHIBITS"].f1 == 100
+    with create_project(tmp_path / "p.sciextract", schema) as project:
+        [document] = survey(gold, Origin.GATE, schema, project).documents()
+    assert "INHIBITS" in {each.label for each in document.annotated.annotations.relations}
