@@ -129,13 +129,13 @@ def test_gold_with_former_names_of_types_is_that_of_the_model(tmp_path: Path) ->
     [found] = bio(["Ibuprofen inhibits COX-1 and is metabolised by CYP2C9."])
     codes = {each.label: each.formerly[0] for each in schema.relations}
     gold = tmp_path / "gold.jsonl"
-    accepted = replace(found.renamed({}, codes), model=None)
-    kept = accepted.annotations
-    items = {
-        name: tuple(replace(item, state=State.ACCEPTED) for item in getattr(kept, name))
-        for name in ("entities", "relations")
-    }
-    gold.write_text(encode(replace(accepted, annotations=replace(kept, **items))) + "\n")
+    said = found.renamed({}, codes).annotations
+    decided = replace(
+        said,
+        entities=tuple([replace(each, state=State.ACCEPTED) for each in said.entities]),
+        relations=tuple([replace(each, state=State.ACCEPTED) for each in said.relations]),
+    )
+    gold.write_text(encode(replace(found, annotations=decided, model=None)) + "\n")
     assert "CPR:4" in gold.read_text()
     report, _ = evaluate_file(str(gold), bio, bootstrap=False)
     assert report.warnings == () and report.relation.labels["INHIBITS"].f1 == 100
