@@ -16,7 +16,7 @@ from sciextract import Extractor
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats import BadRecord, read
-from sciextract.inference.promise import held_out, write_held_out
+from sciextract.inference.held_out import held_out, write_held_out
 from sciextract.inference.settings import TASKS
 from sciextract.resources import bundled_models
 

@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save_file
 
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema_file import load_schema
+from sciextract.inference.held_out import held_out, write_held_out
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
     CARD,
@@ -36,7 +37,6 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.network import Network
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.promise import held_out, write_held_out
 from sciextract.inference.settings import TASKS, DecodeSettings
 from sciextract.metrics.report import EvaluationReport
 from sciextract.retraining.events import Step, TrainingEvent

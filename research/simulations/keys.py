@@ -18,7 +18,8 @@ from benchmarks.learning import SETS, Simulation
 from sciextract import Extractor
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.adapter.states import EncoderStates
-from sciextract.inference.promise import ANY, held_out, keep_promise, make_promise
+from sciextract.inference.held_out import held_out
+from sciextract.inference.promise import ANY, keep_promise, make_promise
 from sciextract.inference.settings import PROMISED
 from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Mention, Scorable, mention_of, scorable
@@ -127,7 +128,7 @@ def measure(simulation: Simulation, finished: int) -> dict[str, Keys]:
         pairs = [*zip(gold, shown, strict=True)]
         singly = sum(correction_keys(scorable(one), scorable(other)) for one, other in pairs)
         found[f"one by one, thresholds x {share}"] = Keys(singly, 0)
-        promise = make_promise(held_out("", own, before).pooled(), SURE, CONFIDENCE)
+        promise = make_promise(held_out("", own, before), SURE, CONFIDENCE)
         nothing = dict.fromkeys(PROMISED, 2.0)
         promised = nothing | {task: score for task, _, score in promise.thresholds}
         at_once = {"D twice": nothing, "A as promised, D twice": promised}

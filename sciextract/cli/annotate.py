@@ -84,9 +84,12 @@ class AnnotateOptions:
     )
     promise: list[str] | None = option(
         "TASK=P,...",
-        "Target precision per task (entity, relation), kept by thresholds per label; see docs/promise.md.",
+        "Target precision per task (entity, relation), kept by thresholds; see docs/promise.md.",
     )
-    confidence: float = option("P", "With --promise: confidence level, per label.", default=0.9)
+    by_label: bool = flag(
+        "With --promise: keep it for each label, not only for the task.", "--by-label"
+    )
+    confidence: float = option("P", "With --promise: confidence level.", default=0.9)
     only: list[str] | None = option(
         "LABEL,...", "Entity labels to predict (default: all of the model's)."
     )
@@ -149,10 +152,12 @@ class AnnotateOptions:
             raise UsageError(
                 "--promise chooses the thresholds", "leave out --threshold, or the promise"
             )
+        if self.by_label and not self.promise:
+            raise UsageError("--by-label is for promises", "add --promise TASK=P, or leave it out")
         how = RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)})
         least, promise = parse_thresholds(self.threshold or []), parse_promise(self.promise or [])
-        only = parse_labels(self.only or [])
-        return ModelChoice(self.model, least, self.candidates, only, how, promise, self.confidence)
+        only, promised = parse_labels(self.only or []), (promise, self.confidence, self.by_label)
+        return ModelChoice(self.model, least, self.candidates, only, how, *promised)
 
     def target(self) -> Target:
         from sciextract.workflows.annotate_job import Target
@@ -243,7 +248,7 @@ def annotate(options: AnnotateOptions) -> None:
 
 
 def _show_promise(options: AnnotateOptions, project: Path | None) -> None:
-    """Say of each label what is promised, before anything is predicted; a promise that no label keeps ends the run."""
+    """Say what is promised, before anything is predicted; what cannot be kept ends the run."""
     from contextlib import nullcontext
 
     from sciextract.cli.annotate_screen import describe_promise

@@ -42,13 +42,13 @@ def describe_interruption(target: Target, documents: int) -> tuple[str, str]:
 
 
 def describe_promise(promise: Promise) -> Iterator[str]:
-    """What is promised of each label, and what is not."""
+    """What is promised, and what is not."""
     wanted = ", ".join(f"{task} {value:g}" for task, value in promise.wanted.items())
-    yield f"precision of at least {wanted}, each label with confidence {promise.confidence:g}; chosen on {promise.source}"
+    yield f"precision of at least {wanted}, with confidence {promise.confidence:g}; chosen on {promise.source}"
     for label in promise.labels:
         name = f"{label.task} {label.label}"
         if label.threshold is not None:
-            yield f"{name}: scores from {label.threshold:.2f}; held-out precision {label.precision:.2f}, recall {label.recall:.2f}"
+            yield f"{name}: scores from {label.threshold:.2f}; held-out precision {label.precision:.2f}, recall {label.recall:.2f}{label.by_itself()}"
         elif label.further is not None:
             yield f"{name}: cannot be promised and is not written; it takes about {label.further} more abstracts"
         else:

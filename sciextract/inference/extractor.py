@@ -255,21 +255,24 @@ class Extractor:
         return replace(self, config=own, model=model, adapter=None, origin=None, changed=None)
 
     def promising(
-        self, wanted: Mapping[str, float], confidence: float = 0.9
+        self, wanted: Mapping[str, float], confidence: float = 0.9, by_label: bool = False
     ) -> tuple[Extractor, Promise]:
         """The same loaded model, writing only what is right as often as promised, and what that is.
 
         Args:
             wanted: The least precision of entities and relations, 0 to 1, by task.
-            confidence: With which it holds for each label on other abstracts of the kind, 0 to 1.
+            confidence: With which it holds on other abstracts of the kind, 0 to 1.
+            by_label: Whether it holds for each label by itself instead of the items of a task together.
 
         Raises:
             UsageError: A number is not possible, or the model has no held-out predictions to choose by.
         """
-        from sciextract.inference.promise import make_promise, read_held_out
+        from sciextract.inference.held_out import read_held_out
+        from sciextract.inference.promise import make_promise
 
         folder = self.origin[0] if self.origin else None
-        promise = make_promise(read_held_out(self.model, folder), wanted, confidence)
+        held = read_held_out(self.model, folder)
+        promise = make_promise(held, wanted, confidence, by_label)
         # What the model writes without a promise is predicted all the same, so that what is held back is counted.
         lowest = {task: getattr(self.settings.thresholds, task) for task in wanted}
         for task, _, score in promise.thresholds:

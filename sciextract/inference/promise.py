@@ -1,98 +1,47 @@
-"""Promised precision: thresholds by label such that what is written is right as often as asked for, with stated confidence.
+"""Promised precision: thresholds such that what is written is right as often as asked for, with stated confidence.
 
 Thresholds are chosen on predictions for abstracts that the model has not learned from. A threshold is a hypothesis, "the
 precision is below the promise", that has to be rejected (Learn then Test: Angelopoulos et al. 2021, arXiv 2110.01052,
-section 4); from the strictest threshold down, each failure ends a sequence, so that trying several does not make a lucky one
-likely. Items of one abstract resemble each other: the bound is that of Korn and Graubard (1998, "Confidence intervals for
-proportions with small expected number of positive counts estimated from survey data", Survey Methodology 24) with abstracts
-as clusters.
+section 4); from the strictest threshold down, each failure ends a sequence, so that many small steps cost no error. Items of
+one abstract resemble each other: the bound is that of Korn and Graubard (1998, "Confidence intervals for proportions with
+small expected number of positive counts estimated from survey data", Survey Methodology 24) with abstracts as clusters.
 """
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from math import ceil, inf, lgamma, sqrt
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from math import ceil, inf, lgamma
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sciextract import atomic
-from sciextract.codec import decode, plain
-from sciextract.documents.document import AnnotatedDocument, ModelId
-from sciextract.errors import ModelDamagedError, SciextractError, UsageError
-from sciextract.inference.model_folder import listed_files
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.errors import SciextractError, UsageError
+from sciextract.inference.held_out import HeldOut, HeldOutItem
 from sciextract.inference.settings import PROMISED
-from sciextract.resources import bundled_models
 
 ANY = "of any label"
-"""In place of a label where a precision is promised for all labels of a task together."""
+"""In place of a label where a precision is promised for all items of a task together."""
 
 LEAST_ABSTRACTS = 5
-"""Abstracts with items of a label below which their spread says nothing."""
+"""Abstracts with items below which their spread says nothing."""
 
-_FIRST, _FIRST_SHARE, _STEP, _STARTS = 20, 0.05, sqrt(2), 3
-"""Items above the strictest threshold, and their least share of all, how many times as many are above the next one, and
+_FIRST, _SHARE, _STARTS = 20, 0.05, 2
+"""Items above the strictest threshold, their least share of all, which is also how many more are above the next one, and
 with how many thresholds a sequence of tests may begin, each with its share of the allowed error."""
 
 _MOST_FURTHER = 64
 
-
-class HeldOutItem(NamedTuple):
-    """A predicted item of an abstract that the model had not learned from.
-
-    Attributes:
-        document: Number of the abstract.
-        label: The predicted label.
-        score: 0 to 1.
-        right: Whether the gold has it: the same span and label; for a relation the same spans of both ends and label.
-        ends: Of a relation: labels and scores of head and tail, without which it is not written.
-    """
-
-    document: int
-    label: str
-    score: float
-    right: bool
-    ends: tuple[tuple[str, float], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class HeldOut:
-    """What a promise is chosen on.
-
-    Attributes:
-        source: Which abstracts these are, for people.
-        documents: How many there are.
-        items: Predictions down to low scores, by task.
-        gold: How many gold items there are, by task and label.
-    """
-
-    source: str
-    documents: int
-    items: Mapping[str, tuple[HeldOutItem, ...]]
-    gold: Mapping[str, Mapping[str, int]]
-
-    def pooled(self) -> HeldOut:
-        """The same without labels, for a promise about all items of a task together."""
-        items = {
-            task: tuple(
-                each._replace(label=ANY, ends=tuple((ANY, score) for _, score in each.ends))
-                for each in found
-            )
-            for task, found in self.items.items()
-        }
-        gold = {task: {ANY: sum(counts.values())} for task, counts in self.gold.items() if counts}
-        return replace(self, items=items, gold={task: gold.get(task, {}) for task in items})
+Columns = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelPromise:
-    """What is promised of one label.
+    """What is promised of one label, or of all together.
 
     Attributes:
         task: ``entity`` or ``relation``.
@@ -102,6 +51,8 @@ class LabelPromise:
         recall: Share of the held-out gold that is found; 0 where nothing is written.
         further: How many more finished abstracts of the kind the promise would take; ``None`` where it is made, or
             where no threshold comes near it.
+        lower: Where all are promised together: labels whose own precision is known to be lower, with the held-out one.
+        unknown: Likewise labels of which neither is known.
     """
 
     task: str
@@ -110,6 +61,16 @@ class LabelPromise:
     precision: float
     recall: float
     further: int | None = None
+    lower: Mapping[str, float] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+    def by_itself(self) -> str:
+        """What is known of single labels where all are promised together, for people; empty where each is promised."""
+        parts = {
+            "lower by themselves": [f"{name} {share:.2f}" for name, share in self.lower.items()],
+            "not known by themselves": self.unknown,
+        }
+        return "".join(f"; {words}: {', '.join(names)}" for words, names in parts.items() if names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +79,9 @@ class Promise:
 
     Attributes:
         wanted: The least precision by task.
-        confidence: With which it holds for each label, 0 to 1.
+        confidence: With which it holds for the items of a task, or for each label, 0 to 1.
         source: The abstracts that it was chosen on.
-        labels: What is promised of each label.
+        labels: What is promised of each label, or of all together.
     """
 
     wanted: Mapping[str, float]
@@ -137,88 +98,16 @@ class Promise:
         )
 
 
-FILE = "held_out.json"
-"""In the folder of an adapter; those of bundled models lie in a folder of their own, by hash."""
-
-
-def write_held_out(path: Path, held: HeldOut) -> None:
-    """Write a file of held-out predictions."""
-    atomic.write(path, json.dumps(plain(held)))
-
-
-def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
-    """The held-out predictions that come with a model.
-
-    Args:
-        model: The model.
-        folder: Its verified folder; ``None`` where it has none.
-
-    Raises:
-        UsageError: It has none.
-        ModelDamagedError: They cannot be understood.
-    """
-    bundled = bundled_models() / "held_out" / f"{model.hash[:8]}.json"
-    # A file that the manifest does not name may be anybody's.
-    listed = folder is not None and FILE in listed_files(folder)
-    path = folder / FILE if folder and listed else bundled
-    if not path.is_file():
-        raise UsageError(
-            f"no precision can be promised of {model}: it has no predictions for abstracts that it has not learned from",
-            "sciextract learn --project DB makes a model that has some, from 4 finished abstracts on; so have the bundled models",
-        )
-    held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
-    for each in (item for items in held.items.values() for item in items):
-        if not (0 <= each.document < held.documents and 0 <= each.score <= 1):
-            raise ModelDamagedError(
-                f"{path}: {each} is no prediction for one of {held.documents} abstracts",
-                "learn again, or get the model again",
-            )
-    return held
-
-
-def held_out(
-    source: str, gold: Sequence[AnnotatedDocument], predicted: Sequence[AnnotatedDocument]
-) -> HeldOut:
-    """What a promise is chosen on, from gold and predictions down to low scores for the same documents.
-
-    Args:
-        source: Which abstracts these are.
-        gold: Their positive items.
-        predicted: The same documents in the same order.
-    """
-    items: dict[str, list[HeldOutItem]] = {task: [] for task in PROMISED}
-    counts: dict[str, dict[str, int]] = {task: {} for task in PROMISED}
-    for number, (true, found) in enumerate(zip(gold, predicted, strict=True)):
-        entities = {each.id: each for each in found.annotations.entities}
-        wanted = {(each.fragments, each.label) for each in true.annotations.entities}
-        places = {each.id: each.fragments for each in true.annotations.entities}
-        related = {
-            (places[each.head], places[each.tail], each.label)
-            for each in true.annotations.relations
-        }
-        for task, golden in (("entity", wanted), ("relation", related)):
-            # A set has another order in every process: the same abstracts shall give the same file.
-            for label in sorted(each[-1] for each in golden):
-                counts[task][label] = counts[task].get(label, 0) + 1
-        for each in entities.values():
-            right = (each.fragments, each.label) in wanted
-            items["entity"].append(HeldOutItem(number, each.label, each.score or 0.0, right))
-        for relation in found.annotations.relations:
-            head, tail = entities[relation.head], entities[relation.tail]
-            right = (head.fragments, tail.fragments, relation.label) in related
-            ends = ((head.label, head.score or 0.0), (tail.label, tail.score or 0.0))
-            score = relation.score or 0.0
-            items["relation"].append(HeldOutItem(number, relation.label, score, right, ends))
-    return HeldOut(source, len(gold), {task: tuple(each) for task, each in items.items()}, counts)
-
-
-def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) -> Promise:
+def make_promise(
+    held: HeldOut, wanted: Mapping[str, float], confidence: float, by_label: bool = False
+) -> Promise:
     """Choose thresholds.
 
     Args:
         held: Predictions for abstracts that the model has not learned from.
         wanted: The least precision by task, 0 to 1.
-        confidence: With which it shall hold for each label.
+        confidence: With which it shall hold.
+        by_label: Whether it shall hold for each label by itself.
 
     Raises:
         UsageError: A task or a number is not possible.
@@ -234,43 +123,56 @@ def make_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) 
     for task in PROMISED:
         if task not in wanted:
             continue
-        items = held.items[task]
+        gold = {label: count for label, count in held.gold[task].items() if label}
+        items = sorted((e for e in held.items[task] if e.label), key=lambda each: -each.score)
         if entities is not None:  # a relation is written only where both of its ends are
-            items = tuple(
+            least = entities
+            items = [
                 each
                 for each in items
-                if all(score >= entities.get(label, inf) for label, score in each.ends)
-            )
-        gold = held.gold[task]
-        for label in sorted(filter(None, {*gold, *(each.label for each in items)})):
-            own = [each for each in items if each.label == label]
-            chosen = _choose(own, wanted[task], 1 - confidence, held.documents)
-            found.append(_described(task, label, chosen, own, gold.get(label, 0)))
+                if all(score >= least.get(label, inf) for label, score in each.ends)
+            ]
+        labels, allowed = sorted({*gold, *(each.label for each in items)}), 1 - confidence
+        parts = {label: _columns(e for e in items if e.label == label) for label in labels}
+        groups = parts if by_label else {ANY: _columns(items)} if labels else {}
+        for label, columns in groups.items():
+            best, further = _choose(columns, wanted[task], allowed, held.documents)
+            shown = best or _above(columns, -inf, held.documents)
+            of_all = gold.get(label, 0) if by_label else sum(gold.values())
+            recall = shown.right / max(1, of_all) if best else 0.0
+            precision = shown.right / max(1, shown.count)
+            threshold = best.threshold if best else None
+            alone = parts if best and not by_label else {}
+            single = _of_single(alone, shown.threshold, wanted[task], allowed, held.documents)
+            found.append(LabelPromise(task, label, threshold, precision, recall, further, *single))
         if task == "entity":
-            entities = {each.label: each.threshold for each in found if each.threshold is not None}
+            thresholds = {e.label: e.threshold for e in found if e.threshold is not None}
+            entities = thresholds if by_label else dict.fromkeys(labels, thresholds.get(ANY, inf))
     return Promise(dict(wanted), confidence, held.source, tuple(found))
 
 
 class NoPromiseError(SciextractError):
-    """What is asked for can be promised of no label."""
+    """What is asked for cannot be promised."""
 
 
-def keepable_promise(held: HeldOut, wanted: Mapping[str, float], confidence: float) -> Promise:
-    """Choose thresholds as :func:`make_promise` does, for one label at least.
+def keepable_promise(
+    held: HeldOut, wanted: Mapping[str, float], confidence: float, by_label: bool = False
+) -> Promise:
+    """Choose thresholds as :func:`make_promise` does, one at least.
 
     Raises:
         UsageError: A task or a number is not possible.
-        NoPromiseError: No label can keep it; says what some label could.
+        NoPromiseError: None can be kept; says what could.
     """
-    promise = make_promise(held, wanted, confidence)
+    promise = make_promise(held, wanted, confidence, by_label)
     if any(each.threshold is not None for each in promise.labels):
         return promise
     asked = ", ".join(f"{task}={precision:g}" for task, precision in wanted.items())
-    problem = f"{asked} can be promised of no label with a confidence of {confidence:g}; nothing was predicted"
+    problem = f"{asked} cannot be promised{' of any label' * by_label} with a confidence of {confidence:g}; nothing was predicted"
     for percent in range(95, 0, -5):
         lower = {task: min(precision, percent / 100) for task, precision in wanted.items()}
         if lower != wanted:
-            labels = make_promise(held, lower, confidence).labels
+            labels = make_promise(held, lower, confidence, by_label).labels
             if kept := [f"{e.task} {e.label}" for e in labels if e.threshold is not None]:
                 words = ",".join(f"{task}={precision:g}" for task, precision in lower.items())
                 raise NoPromiseError(
@@ -344,17 +246,12 @@ class _Above:
 
 
 def _choose(
-    items: Sequence[HeldOutItem], wanted: float, allowed: float, documents: int
+    columns: Columns, wanted: float, allowed: float, documents: int
 ) -> tuple[_Above | None, int | None]:
     """The lowest threshold that keeps the promise, and else how many more abstracts one would take."""
-    ranked = sorted(items, key=lambda each: -each.score)
-    sizes = []
-    size = max(float(_FIRST), _FIRST_SHARE * len(ranked))
-    while size < len(ranked):
-        sizes.append(ceil(size))
-        size *= _STEP
-    sizes.append(len(ranked))
-    tried = [_above(ranked, size, documents) for size in sizes if size]
+    step = max(1.0, _SHARE * len(columns))
+    sizes = [*map(ceil, np.arange(max(_FIRST, step), len(columns), step)), len(columns)]
+    tried = [_above(columns, columns[size - 1, 0], documents) for size in sizes if size]
     best, budget = None, 0.0
     for place, each in enumerate(tried):
         # An error that was not spent goes on to the next threshold (fallback procedure: Wiens 2003, section 2).
@@ -378,36 +275,39 @@ def _choose(
     return None, ceil((factors[first] - 1) * documents) if first < len(factors) else None
 
 
-def _above(ranked: Sequence[HeldOutItem], size: int, documents: int) -> _Above:
-    """What stands above the threshold that so many items reach; all that are equal to the last one count."""
-    threshold = ranked[size - 1].score
-    chosen = [each for each in ranked if each.score >= threshold]
-    counts = np.zeros((documents, 2))
-    for each in chosen:
-        counts[each.document] += (each.right, 1)
-    count, right = len(chosen), int(counts[:, 0].sum())
-    share = right / count
+def _columns(items: Iterable[HeldOutItem]) -> Columns:
+    """Scores, abstracts and whether they are right, from the highest score down."""
+    return np.array([(each.score, each.document, each.right) for each in items]).reshape(-1, 3)
+
+
+def _above(columns: Columns, threshold: float, documents: int) -> _Above:
+    """What stands above a threshold; all that are equal to it count."""
+    count = int(np.searchsorted(-columns[:, 0], -threshold, side="right"))
+    owners, right_ones = columns[:count, 1].astype(int), columns[:count, 2]
+    counts, rights = (np.bincount(owners, of, documents) for of in (None, right_ones))
+    right = int(rights.sum())
+    share = right / max(1, count)
     effective = float(count)
     if 0 < right < count:
-        spread = ((counts[:, 0] - share * counts[:, 1]) ** 2).sum() / count**2
+        spread = ((rights - share * counts) ** 2).sum() / count**2
         by_cluster = spread * documents / max(1, documents - 1)
         effective = count / max(1.0, by_cluster / (share * (1 - share) / count))
-    return _Above(threshold, count, right, int((counts[:, 1] > 0).sum()), effective)
+    return _Above(float(threshold), count, right, int((counts > 0).sum()), effective)
 
 
-def _described(
-    task: str,
-    label: str,
-    chosen: tuple[_Above | None, int | None],
-    items: Sequence[HeldOutItem],
-    gold: int,
-) -> LabelPromise:
-    above, further = chosen
-    if above is None:
-        right = sum(each.right for each in items)
-        return LabelPromise(task, label, None, right / max(1, len(items)), 0.0, further)
-    recall = above.right / max(1, gold)
-    return LabelPromise(task, label, above.threshold, above.right / above.count, recall)
+def _of_single(
+    parts: Mapping[str, Columns], threshold: float, wanted: float, allowed: float, documents: int
+) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Labels that are known not to keep a promise by themselves, with their precision, and those of which neither is."""
+    lower, unknown = {}, []
+    for label, columns in parts.items():
+        above = _above(columns, threshold, documents)
+        wrong = replace(above, right=above.count - above.right)
+        if wrong.error(1 - wanted) <= allowed:
+            lower[label] = above.right / above.count
+        elif above.error(wanted) > allowed:
+            unknown.append(label)
+    return lower, tuple(unknown)
 
 
 def _t_quantile(freedom: float) -> float:
@@ -421,12 +321,15 @@ def _t_quantile(freedom: float) -> float:
     return z + sum(term / freedom**power for power, term in enumerate(terms, 1))
 
 
+_ODDS = np.linspace(-40, 40, 8001)
+_LOG_SHARES = np.logaddexp(0, -_ODDS), np.logaddexp(0, _ODDS)
+
+
 def _beta_below(value: float, a: float, b: float) -> float:
     """The share of a beta distribution below a value, 0 to 1, by the trapezoidal rule on the log-odds."""
     if a <= 0:
         return 1.0
-    odds = np.linspace(-40, 40, 8001)
-    logs = -a * np.logaddexp(0, -odds) - b * np.logaddexp(0, odds)
+    logs = -a * _LOG_SHARES[0] - b * _LOG_SHARES[1]
     density = np.exp(logs - (lgamma(a) + lgamma(b) - lgamma(a + b)))
-    at = np.log(value / (1 - value))
-    return float(min(1.0, density[odds <= at].sum() * (odds[1] - odds[0])))
+    below = np.searchsorted(_ODDS, np.log(value / (1 - value)), side="right")
+    return float(min(1.0, density[:below].sum() * (_ODDS[1] - _ODDS[0])))

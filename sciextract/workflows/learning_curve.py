@@ -14,7 +14,8 @@ import numpy as np
 
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.inference.promise import Promise, held_out, make_promise
+from sciextract.inference.held_out import held_out
+from sciextract.inference.promise import Promise, make_promise
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import TASKS
 from sciextract.metrics.scorer import (
@@ -326,7 +327,8 @@ def sure_words(sure: Promise) -> list[str]:
         wanted = f"{each.task} suggestions of which at least {sure.wanted[each.task]:g} are right"
         if each.threshold is not None:
             found = f"{each.precision:.2f} right in the finished abstracts, {each.recall:.2f} of all found"
-            lines.append(f"{wanted}: from a score of {each.threshold:.2f} on ({found})")
+            words = f"from a score of {each.threshold:.2f} on ({found}{each.by_itself()})"
+            lines.append(f"{wanted}: {words}")
         elif each.further is not None:
             lines.append(f"{wanted}: about {each.further} more finished abstracts are needed")
         else:
@@ -341,7 +343,7 @@ def _sure(finished: Sequence[Finished], has: frozenset[Layer]) -> Promise:
     same = [each for each in whole if _model_of(each) == model]
     source = "suggestions for finished abstracts, before they were corrected"
     held = held_out(source, [each.gold for each in same], [each.shown for each in same])
-    return make_promise(held.pooled(), SURE, CONFIDENCE)
+    return make_promise(held, SURE, CONFIDENCE)
 
 
 def _model_of(each: Finished) -> str:

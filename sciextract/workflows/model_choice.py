@@ -51,7 +51,8 @@ class ModelChoice:
         only: Entity labels to look for; all of the model's when empty.
         options: Device, precision, threads and batches.
         promise: Task to least precision, where only what is right that often shall be written.
-        confidence: With which the promise holds for each label.
+        confidence: With which the promise holds.
+        by_label: Whether it holds for each label by itself.
     """
 
     model: str | None = None
@@ -61,6 +62,7 @@ class ModelChoice:
     options: RunOptions = DEFAULT_OPTIONS
     promise: Mapping[str, float] = field(default_factory=dict)
     confidence: float = 0.9
+    by_label: bool = False
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -68,6 +70,7 @@ class ModelChoice:
         chosen = {
             "thresholds": dict(self.thresholds), "promise": dict(self.promise), "precision": self.options.precision,
             "confidence": self.promise and self.confidence,
+            "together": bool(self.promise) and not self.by_label,
         }  # fmt: skip
         return {name: value for name, value in chosen.items() if value}
 
@@ -112,25 +115,26 @@ class ModelChoice:
         extractor = Extractor.load(model, self.options)
         extractor = extractor.with_settings(self.thresholds, self.candidates, self.only)
         if self.promise:
-            return extractor.promising(self.promise, self.confidence)[0]
+            return extractor.promising(self.promise, self.confidence, self.by_label)[0]
         return extractor
 
     def promised(self, project: Project | None = None) -> Promise | None:
-        """What is promised of each label; ``None`` where nothing was asked for.
+        """What is promised; ``None`` where nothing was asked for.
 
         Raises:
             UsageError: A number is not possible, several models predict, or the model has no held-out predictions.
-            NoPromiseError: No label can keep it.
+            NoPromiseError: It cannot be kept.
         """
         if not self.promise:
             return None
-        from sciextract.inference.promise import keepable_promise, read_held_out
+        from sciextract.inference.held_out import read_held_out
+        from sciextract.inference.promise import keepable_promise
 
         if self.model == AUTO:
             raise UsageError(f"--promise needs one model, and {AUTO} takes several", "--model NAME")
         folder = open_folder(locate_model(self._find(project)), hashes=False)
         held = read_held_out(ModelId(folder.config.name, folder.hash), folder.path)
-        return keepable_promise(held, self.promise, self.confidence)
+        return keepable_promise(held, self.promise, self.confidence, self.by_label)
 
     def load_for(self, path: Path) -> Extractor | AutoExtractor:
         """The extractor for a project that is not open in this thread: see :meth:`load`."""

@@ -17,13 +17,14 @@ from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ModelDamagedError, ModelNotFoundError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.held_out import FILE as HELD_OUT
 from sciextract.inference.model_folder import CONFIG, HEADS, KEPT_BASES, STRINGS, write_manifest
-from sciextract.inference.promise import FILE as HELD_OUT
 from sciextract.inference.promise import NoPromiseError
 from sciextract.learning.adapter import SUGGESTED, WRITTEN
+from sciextract.learning.bases import BASES
 from sciextract.resources import bundled_models, user_models
 from sciextract.retraining.run import prepare
-from sciextract.retraining.run_folder import RetrainRequest, new_run
+from sciextract.retraining.run_folder import RetrainRequest, StartModelRecord, new_run
 from sciextract.retraining.status import StatusWriter
 from sciextract.store import create_project, open_project
 from sciextract.store.ingest import Import
@@ -277,6 +278,26 @@ def test_a_retraining_starts_from_the_base(
     )
     assert prepared.start_model.config.name == "sci"
     assert run.record().start_model.id.startswith("sci-")  # type: ignore[union-attr]
+
+
+def test_a_retraining_of_own_labels_starts_from_what_folds_or_learning_chose(
+    learned: Path, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCIEXTRACT_HOME", str(tmp_path / "home"))
+
+    def begin() -> StartModelRecord:
+        run = new_run(project)
+        prepare(run, RetrainRequest(project=str(project)), StatusWriter(run, lambda event: None))
+        found = run.record().start_model
+        assert found is not None
+        return found
+
+    chosen = begin()
+    assert chosen.id.partition("-")[0] in BASES
+    assert "folds over 5 finished abstracts" in chosen.why
+    metals = register(learned, "metals")
+    after = begin()
+    assert after.hash == metals.open().base().hash and metals.id in after.why
 
 
 def test_a_promise_that_no_label_keeps_ends_before_predicting(tmp_path: Path) -> None:

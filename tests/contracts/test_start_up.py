@@ -44,5 +44,11 @@ def test_a_command_loads_no_other_command() -> None:
     result = subprocess.run(words, capture_output=True, text=True, check=True)
     loaded = set(result.stderr.split())
     assert "sciextract.cli.annotate" in loaded
-    others = {"cli.training", "cli.graph", "inference.promise", "workflows.models.registry"}
+    others = {
+        "cli.training",
+        "cli.graph",
+        "inference.promise",
+        "inference.held_out",
+        "workflows.models.registry",
+    }
     assert not {f"sciextract.{each}" for each in others} & loaded

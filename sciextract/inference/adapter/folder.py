@@ -17,6 +17,8 @@ from sciextract.inference.adapter.head import Head
 from sciextract.inference.adapter.model import Adapter, Heads
 from sciextract.inference.adapter.states import EncodedDocument, encoded
 from sciextract.inference.batching import Batching
+from sciextract.inference.held_out import FILE as HELD_OUT
+from sciextract.inference.held_out import HeldOut, write_held_out
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
     CARD,
@@ -28,8 +30,6 @@ from sciextract.inference.model_folder import (
 )
 from sciextract.inference.network import Floats
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.promise import FILE as HELD_OUT
-from sciextract.inference.promise import HeldOut, write_held_out
 from sciextract.text.analyse import make_document
 
 _MOST_BYTES = 64 << 20

@@ -18,8 +18,8 @@ from sciextract.errors import (
 )
 from sciextract.inference.adapter.folder import save_adapter
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.held_out import held_out
 from sciextract.inference.model_config import ModelConfig
-from sciextract.inference.promise import held_out
 from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport

@@ -14,15 +14,13 @@ from sciextract import Extractor
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.errors import UsageError
+from sciextract.inference.held_out import HeldOut, HeldOutItem, held_out, read_held_out
 from sciextract.inference.promise import (
-    HeldOut,
-    HeldOutItem,
+    ANY,
     NoPromiseError,
-    held_out,
     keep_promise,
     keepable_promise,
     make_promise,
-    read_held_out,
 )
 from sciextract.text.analyse import make_document
 
@@ -55,6 +53,29 @@ def test_a_promise_is_broken_at_most_as_often_as_stated() -> None:
         broken += sum(each.right for each in new) / len(new) < 0.8
     assert made >= 150, "the promise is possible here, and is made"
     assert broken <= 20
+
+
+def test_a_promise_for_all_together_names_labels_that_are_worse_and_those_that_nothing_is_known_of() -> (
+    None
+):
+    random = Random(3)
+    items = [
+        HeldOutItem(n % 50, "good", random.random(), random.random() < 0.97) for n in range(900)
+    ]
+    items += [
+        HeldOutItem(n % 50, "bad", random.random(), random.random() < 0.4) for n in range(150)
+    ]
+    items += [HeldOutItem(n, "rare", 0.99, True) for n in range(3)]
+    # A mention without a type is no entity: a promise does not count it.
+    items += [HeldOutItem(n % 50, "", 0.99, False) for n in range(900)]
+    gold = {"entity": {"good": 900, "bad": 90, "rare": 3, "never": 1}, "relation": {}}
+    held = HeldOut("test", 50, {"entity": tuple(items), "relation": ()}, gold)
+    [together] = make_promise(held, {"entity": 0.8}, 0.9).labels
+    assert together.label == ANY and together.threshold is not None and together.precision > 0.8
+    assert together.lower.keys() == {"bad"} and together.lower["bad"] < 0.6
+    assert together.unknown == ("never", "rare")
+    alone = make_promise(held, {"entity": 0.8}, 0.9, by_label=True).labels
+    assert [each.label for each in alone if each.threshold is not None] == ["good"]
 
 
 def test_what_cannot_be_promised_says_how_many_more_abstracts_it_takes() -> None:
@@ -129,7 +150,7 @@ def test_a_relation_counts_where_both_of_its_ends_are_written() -> None:
     )
     held = held_out("test", [gold] * 40, [gold] * 40)
     assert held.gold == {"entity": {"A": 80}, "relation": {"R": 40}}
-    promise = make_promise(held, {"entity": 0.8, "relation": 0.8}, 0.9)
+    promise = make_promise(held, {"entity": 0.8, "relation": 0.8}, 0.9, by_label=True)
     assert [(each.label, each.threshold, each.recall) for each in promise.labels] == [
         ("A", 1.0, 1.0),
         ("R", 1.0, 1.0),
@@ -138,7 +159,7 @@ def test_a_relation_counts_where_both_of_its_ends_are_written() -> None:
 
 def test_the_same_abstracts_give_the_same_bytes_in_every_process() -> None:
     script = (
-        "import json; from sciextract.codec import plain; from sciextract.inference.promise import held_out\n"
+        "import json; from sciextract.codec import plain; from sciextract.inference.held_out import held_out\n"
         "from tests.unit.inference.test_promise import *\n"
         "found = Annotations(tuple(entity(name, 0, 5, name, 1.0) for name in 'ABCDEFGH'))\n"
         "gold = [AnnotatedDocument(make_document('d', 'Alpha beats beta.'), found)]\n"
@@ -168,7 +189,7 @@ def test_the_same_abstracts_give_the_same_bytes_in_every_process() -> None:
 def test_a_bundled_model_promises_by_labels_and_writes_nothing_else(
     model: str, source: str, text: str
 ) -> None:
-    extractor, promise = Extractor.load(model, threads=1).promising({"entity": 0.8})
+    extractor, promise = Extractor.load(model, threads=1).promising({"entity": 0.8}, by_label=True)
     made = {each.label: each.threshold for each in promise.labels if each.threshold is not None}
     assert made and source in promise.source
     assert extractor.annotate(text).annotations.entities
