@@ -141,8 +141,9 @@ def line_of(event: TrainingEvent) -> str:
     match event:
         case events.RunStarted():
             still = f" (stops when dev stands still for {event.patience})" if event.patience else ""
+            why = f", {event.why}" if event.why else ""
             return (
-                f"training on from {event.start_model} ({event.weights} weights) on {event.device}, "
+                f"training on from {event.start_model} ({event.weights} weights{why}) on {event.device}, "
                 f"up to {event.epochs} epochs{still}; run folder {event.folder}"
             )
         case events.FilesStarted():

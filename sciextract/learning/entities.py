@@ -10,7 +10,6 @@ import numpy as np
 from sciextract.documents.annotations import Annotations, Entity, Layer
 from sciextract.inference.adapter.entities import EntityModel, first_span_weights, span_features
 from sciextract.inference.adapter.spans import (
-    COMPONENTS,
     ROLES,
     Memory,
     Place,
@@ -134,7 +133,7 @@ def learn_entities(
         for each, own in zip(abstracts, memories, strict=True)
     ]
     parts = [each for each in parts if len(each)]
-    head = training.untrained(ROLES * COMPONENTS, first_span_weights(labels, base))
+    head = training.untrained(ROLES * projection.shape[1], first_span_weights(labels, base))
     if parts:
         training.fit(head, Examples.joined(parts))
     return EntityModel(head, memory, labels, projection)

@@ -60,6 +60,7 @@ class RunStarted(TrainingEvent, kind="start", brief=True):
         folder: Its folder on this machine.
         project: The project file.
         start_model: The model that is trained on.
+        why: Why that one, where nobody chose it.
         weights: Precision of its weights.
         device: Where the network is trained.
         epochs: Epochs there will be at most.
@@ -71,6 +72,7 @@ class RunStarted(TrainingEvent, kind="start", brief=True):
     folder: str | None = None
     project: str | None = None
     start_model: str | None = None
+    why: str | None = None
     weights: str | None = None
     device: str
     epochs: int

@@ -18,9 +18,11 @@ from sciextract import __version__
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.errors import ModelMismatchError, ProjectError, as_command
+from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import ModelFolder, open_folder
+from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.metrics.promotion import GateReport
 from sciextract.retraining.events import GateScored, Listener, RunDone
 from sciextract.retraining.run_folder import (
@@ -36,12 +38,19 @@ from sciextract.retraining.run_folder import (
 from sciextract.retraining.status import StatusWriter, stopped_here
 from sciextract.snapshot import Origin, Snapshot, TrainingDocument, build_snapshot, read_snapshot
 from sciextract.snapshot.files import MANIFEST_FILE
-from sciextract.store import open_project
+from sciextract.store import Project, open_project
 from sciextract.workflows.annotate import Predictor
+from sciextract.workflows.learn import base_model, compare_bases
 from sciextract.workflows.model_choice import base_for
-from sciextract.workflows.models.choice import current, use
+from sciextract.workflows.models.choice import find_chosen, use
 from sciextract.workflows.models.compare import Fold, TrainedOn, cross_validated, gate, plan_folds
-from sciextract.workflows.models.registry import KnownModel, find_model, known_at, register
+from sciextract.workflows.models.registry import (
+    KnownModel,
+    find_model,
+    known_at,
+    known_models,
+    register,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,12 +147,16 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
     """
     record = run.record()
     if record.start_model is None:
-        with open_project(request.path, read=True) as project:
-            known = current(project) if request.model is None else find_model(request.model)
+        if request.model is None:
+            status.enter("preparing", "choosing the model to start from")
+            with open_project(request.path, read=True) as project:
+                known, why = _choose_start(project)
+        else:
+            known, why = find_model(request.model), ""
         # An adapter has no weights of an encoder to go on with: training starts from its base.
         folder = known.open().base()
         start = known_at(folder.path).id
-        stored = StartModelRecord(start, folder.hash, str(folder.path))
+        stored = StartModelRecord(start, folder.hash, str(folder.path), why)
         record = run.note(
             start_model=stored, command=tuple(sys.argv[1:]), started=now(), **environment()
         )
@@ -165,6 +178,26 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
         run.note(schema=schema.to_mapping(), snapshot=files, folds=folds)
         return Prepared(run, request, folder, schema, snapshot, folds)
     return opened(run, request, folder)
+
+
+def _choose_start(project: Project) -> tuple[KnownModel, str]:
+    """The model in use; where it has other labels what ``learn`` chose for these, else what folds choose now; and why."""
+    chosen = find_chosen(project)
+    config = chosen.model.open().config
+    if chosen.by == "project" or not config.labels_unknown_to(project.schema):
+        return chosen.model, f"the base of {chosen.model.id}" if config.adapter else ""
+    schema = project.schema.content_hash
+    usable = [each for each in known_models() if not each.problem]
+    for model in sorted(usable, key=lambda each: each.since, reverse=True):
+        config = open_folder(model.folder, hashes=False).config
+        if config.adapter and config.schema_hash == schema:
+            return model, f"the base of {model.id}, which learned these labels"
+    base, _ = base_model(project)
+    comparison = compare_bases(project, EncoderStates(base), None)
+    if comparison is None:
+        return find_model(base.model.name), "chosen by the words of the texts"
+    best = comparison.best().extractor.model.name
+    return find_model(best), f"chosen by {comparison.words()}"
 
 
 def opened(run: Run, request: RetrainRequest, start_model: ModelFolder) -> Prepared:
@@ -265,11 +298,12 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     start = Extractor.load(prepared.start_model.path, threads=usable_cores())
     if not start.config.labels_unknown_to(prepared.schema):
         return lambda documents: start
-    from sciextract.inference.adapter.states import EncoderStates
-    from sciextract.learning.adapter import WRITTEN, learn
-
-    with open_project(prepared.request.path, read=True) as project:
-        states = EncoderStates(Extractor.load(base_for(project)))
+    begun = prepared.run.record().start_model
+    if begun and begun.why:
+        states = EncoderStates(start)
+    else:
+        with open_project(prepared.request.path, read=True) as project:
+            states = EncoderStates(Extractor.load(base_for(project)))
 
     def adapter(documents: Sequence[TrainingDocument]) -> Predictor:
         own = [each for each in documents if each.origin is Origin.PROJECT]

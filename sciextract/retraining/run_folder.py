@@ -138,11 +138,12 @@ def job_folder(run: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StartModelRecord:
-    """The model that is trained on: its id, the hash of its folder, and where that is."""
+    """The model that is trained on: its id, the hash of its folder, where that is, and why it was taken where nobody said."""
 
     id: str
     hash: str
     folder: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,6 +297,7 @@ class _Training:
                 folder=str(self._run.folder),
                 project=str(self._prepared.request.path),
                 start_model=begun.id if begun else None,
+                why=(begun and begun.why) or None,
                 weights=self._start.precision,
                 device=describe(self._device),
                 epochs=self._config.epochs,

@@ -145,7 +145,10 @@ def read_plan(path: Path, model: str | None) -> TrainingPlan:
         SciextractError: The project cannot be read, or has no model.
     """
     with open_project(path, read=True) as project:
-        model = model or choice.current(project).name
+        used = choice.current(project)
+        if model is None and used.open().config.labels_unknown_to(project.schema):
+            model = "the base that suits your labels best, as learn chooses it"
+        model = model or used.name
         return TrainingPlan(earlier_runs(runs_of(path)), training_data(project), model)
 
 

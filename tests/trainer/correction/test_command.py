@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,11 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
+from sciextract.cli.main import make_app
+from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.schema import LabelSchema
+from sciextract.inference.model_folder import CONFIG, write_manifest
+from sciextract.learning.bases import BASES
 from sciextract.retraining.run_folder import Run
 from sciextract.snapshot import Split
 from tests.trainer.correction.projects import corrected, new_project
@@ -71,3 +77,39 @@ def test_an_interrupted_command_goes_on_with_its_run_folder(
     assert "training on from" in err and "models use" in err
     status = run.status()
     assert status is not None and status.state == "done"
+
+
+def test_own_labels_are_trained_on_from_the_base_that_folds_choose(
+    tmp_path: Path, schema: LabelSchema, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editions = tmp_path / "editions"
+    for name in BASES:
+        shutil.copytree(model_folder, editions / name)
+        config = editions / name / CONFIG
+        config.write_text(json.dumps({**json.loads(config.read_text()), "name": name}))
+        write_manifest(editions / name)
+    for place in ("inference.model_folder", "workflows.models.choice", "workflows.models.registry"):
+        monkeypatch.setattr(f"sciextract.{place}.bundled_models", lambda: editions)
+    own = replace(
+        schema,
+        name="own",
+        entities=tuple(replace(e, label=f"own {e.label}") for e in schema.entities),
+        relations=(),
+        coreference=False,
+    )
+    documents = [
+        replace(
+            each,
+            annotations=Annotations(
+                tuple(replace(e, label=f"own {e.label}") for e in each.annotations.entities)
+            ),
+        )
+        for each in [*corrected(Split.TRAIN, 6), *corrected(Split.DEV, 1)]
+    ]
+    project = new_project(tmp_path / "own.sciextract", own, documents, done=(Layer.ENTITIES,))
+    words = ["--project", project, "--epochs", 1, "--device", "cpu", "--no-cross-validation"]
+    result = CliRunner().invoke(make_app(), ["retrain", *map(str, words)])
+    assert result.exit_code == 0, result.output
+    [line] = [each for each in result.stderr.splitlines() if "training on from" in each]
+    assert "folds over 7 finished abstracts" in line
+    assert any(f"from {name}-" in line for name in BASES)
