@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from sciextract.documents.schema import LabelSchema
-from sciextract.inference.promise import HeldOut, HeldOutItem
+from sciextract.inference.held_out import HeldOut, HeldOutItem
 
 GOAL, PARTS, FEWEST = 0.7, 5, 50
 

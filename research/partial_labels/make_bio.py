@@ -42,6 +42,7 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
+from sciextract.inference.held_out import HeldOut, held_out
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import (
     CARD,
@@ -52,7 +53,6 @@ from sciextract.inference.model_folder import (
     write_manifest,
 )
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.inference.promise import HeldOut, held_out
 from sciextract.inference.results import annotate
 from sciextract.inference.settings import DecodeSettings, PerTask
 from sciextract.retraining.events import Report, json_report, print_json

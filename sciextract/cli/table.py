@@ -55,7 +55,10 @@ class TableOptions:
         "TASK=P,...",
         "Undecided items as well, at this target precision per task; see docs/promise.md.",
     )
-    confidence: float = option("P", "With --promise: confidence level, per label.", default=0.9)
+    by_label: bool = flag(
+        "With --promise: keep it for each label, not only for the task.", "--by-label"
+    )
+    confidence: float = option("P", "With --promise: confidence level.", default=0.9)
     queue: str | None = option("NAME", "Only abstracts of this saved queue.")
     keys: Path | None = option("FILE", "Only abstracts whose keys stand in this file, one a line.")
     to: Literal["csv", "xlsx", "md", "html", "sqlite"] | None = typer.Option(
@@ -91,7 +94,8 @@ def table(options: TableOptions) -> None:
     from sciextract.table.papers import Wanted, papers_of_project
     from sciextract.workflows.model_choice import parse_promise
 
-    wanted = Wanted(options.undecided, parse_promise(options.promise or []), options.confidence)
+    promise = parse_promise(options.promise or []), options.confidence, options.by_label
+    wanted = Wanted(options.undecided, *promise)
     how = options.rows, options.with_sentences, options.excel, options.force
     job = TableJob(options.output, options.to, *how, wanted, options.values or ())
     drawn = not options.quiet and is_terminal(sys.stderr)

@@ -181,6 +181,11 @@ def keepable_promise(
     raise NoPromiseError(problem, "finish more abstracts and learn again, or choose by --threshold")
 
 
+def least_score(thresholds: Mapping[tuple[str, str], float], task: str, label: str) -> float:
+    """The least score of what a promise covers of a label."""
+    return thresholds.get((task, label), thresholds.get((task, ANY), inf))
+
+
 def keep_promise(
     found: AnnotatedDocument, thresholds: Iterable[tuple[str, str, float]]
 ) -> AnnotatedDocument:
@@ -196,7 +201,7 @@ def keep_promise(
     def kept(task: str, label: str, score: float | None) -> bool:
         if task not in tasks or not label:  # a mention without a type is no entity
             return True
-        return (score or 0.0) >= least.get((task, label), least.get((task, ANY), inf))
+        return (score or 0.0) >= least_score(least, task, label)
 
     own = found.annotations
     entities = tuple(each for each in own.entities if kept("entity", each.label, each.score))

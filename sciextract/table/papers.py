@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from math import inf
 from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Annotations, Entity, Layer, Relation, Span, State
@@ -16,7 +15,8 @@ from sciextract.documents.project_state import DecidedItems
 from sciextract.errors import UsageError
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.extraction import concepts_of
-from sciextract.inference.promise import keepable_promise, read_held_out
+from sciextract.inference.held_out import read_held_out
+from sciextract.inference.promise import keepable_promise, least_score
 from sciextract.store import Project
 from sciextract.store.document_state import WITH_UNDECIDED
 from sciextract.store.rows import IN_VIEW, ProgressRow, covered_name
@@ -101,11 +101,13 @@ class Wanted:
         undecided: All undecided ones.
         promise: The least precision by task of those that are taken.
         confidence: With which that precision shall hold.
+        by_label: Whether for each label by itself.
     """
 
     undecided: bool = False
     promise: Mapping[str, float] = field(default_factory=dict)
     confidence: float = 0.9
+    by_label: bool = False
     _least: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
 
     def standing_of(self, task: str, item: Entity | Relation, model: str) -> Standing:
@@ -118,7 +120,7 @@ class Wanted:
             model = item.source.removeprefix("model:").partition("/")[0]
         if model not in self._least:
             self._least[model] = self._thresholds_of(model)
-        promised = (item.score or 0.0) >= self._least[model].get((task, item.label), inf)
+        promised = (item.score or 0.0) >= least_score(self._least[model], task, item.label)
         return Standing.PROMISED if promised else Standing.UNDECIDED
 
     def _thresholds_of(self, model: str) -> dict[tuple[str, str], float]:
@@ -126,7 +128,7 @@ class Wanted:
             named = ModelId(known.name, known.hash)
             if str(named).partition("@")[2] == model.partition("@")[2]:
                 held = read_held_out(named, known.usable().folder)
-                promise = keepable_promise(held, self.promise, self.confidence)
+                promise = keepable_promise(held, self.promise, self.confidence, self.by_label)
                 return {(task, label): least for task, label, least in promise.thresholds}
         problem = f"no precision can be promised of what {model or 'an unknown model'} predicted: it is not among the models here"
         raise UsageError(problem, "sciextract models list shows them; --undecided needs none")
