@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element
@@ -11,7 +12,7 @@ import pytest
 
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.base import Source
-from sciextract.formats.safe_xml import local_name, numbered_elements, parse
+from sciextract.formats.safe_xml import LOSS, local_name, numbered_elements, parse, xml_safe
 
 LAUGHS = """<?xml version="1.0"?>
 <!DOCTYPE lolz [
@@ -196,3 +197,19 @@ def test_memory_stays_behind(tmp_path: Path, end: str) -> None:
     assert count == 3000
     one_line = 0 if end else 3_100_000
     assert peak < 1_000_000 + 2 * one_line
+
+
+@pytest.mark.parametrize(
+    ("text", "safe", "count"),
+    [
+        ("a\tb\r\nc", "a\tb\r\nc", 0),
+        ("\x00\x1b\x0b", "␀␛␋", 3),
+        ("\ud800\ufffe\uffff", "\ufffd" * 3, 3),
+        ("\x85\u2028😀\x9b", "\x85\u2028😀\x9b", 0),
+    ],
+)
+def test_characters_that_xml_cannot_hold(text: str, safe: str, count: int) -> None:
+    losses: Counter[str] = Counter()
+    assert xml_safe(text, losses) == safe
+    assert losses[LOSS] == count
+    assert len(safe) == len(text)

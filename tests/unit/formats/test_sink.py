@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import OutputError
-from sciextract.formats.sink import LineSink
+from sciextract.formats.sink import FileNames, LineSink, new_folder
 
 
 class Full(io.StringIO):
@@ -67,3 +67,17 @@ def test_an_open_stream_stays_open() -> None:
     sink.write_line("x")
     sink.close()
     assert stream.getvalue() == "x\n"
+
+
+def test_file_names() -> None:
+    names = FileNames()
+    keys = ["a/b", "A:b", "", "CON.txt", "..", "a\nb", "été", "é" * 100]
+    made = [names.name_of(key) for key in keys]
+    assert made[:6] == ["a_b", "A_b-2", "document", "CON.txt_", "document-2", "a_b-3"]
+    assert made[6] == "été" and len(made[7].encode()) <= 120
+
+
+def test_new_folder(tmp_path: Path) -> None:
+    assert new_folder(tmp_path / "a" / "b").is_dir()
+    with pytest.raises(OutputError, match="not empty"):
+        new_folder(tmp_path / "a")
