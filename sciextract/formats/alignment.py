@@ -82,9 +82,8 @@ def token_table(
 
 def are_sound(tokens: Sequence[Span]) -> bool:
     """Whether tokens in text order are apart and not empty."""
-    return all(token.char_start < token.char_end for token in tokens) and all(
-        left.char_end <= right.char_start for left, right in pairwise(tokens)
-    )
+    apart = all(left.char_end <= right.char_start for left, right in pairwise(tokens))
+    return apart and all(token.char_start < token.char_end for token in tokens)
 
 
 def _partition(tokens: Sequence[Span], sentences: Sequence[Span]) -> tuple[TokenRange, ...]:

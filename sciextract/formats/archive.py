@@ -163,9 +163,8 @@ def _safe_parts(written: str, path: str) -> tuple[str, ...]:
     name = written.replace("\\", "/")
     parts = tuple([part for part in name.split("/") if part not in ("", ".")])
     if name.startswith("/") or _DRIVE.match(name):
-        raise _member_error(
-            written, "has an absolute path; expected paths inside the archive", path
-        )
+        problem = "has an absolute path; expected paths inside the archive"
+        raise _member_error(written, problem, path)
     if ".." in parts or any(_DRIVE.match(part) for part in parts):
         raise _member_error(written, "has a path that may lead out of the archive", path)
     if "\x00" in name or not parts:

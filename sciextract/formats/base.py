@@ -72,10 +72,9 @@ class FieldChoice:
             return
         if self.side == "predicted" or self.met:
             found = ", ".join(dict.fromkeys([name for _, left in self.met for name in left]))
-            raise UsageError(
-                f"{path}: --fields {self.side}, but no record has {self.side} annotations",
-                f"annotation fields found: {found or 'none'}; leave --fields out",
-            )
+            problem = f"{path}: --fields {self.side}, but no record has {self.side} annotations"
+            hint = f"annotation fields found: {found or 'none'}; leave --fields out"
+            raise UsageError(problem, hint)
 
     def messages(self, path: str) -> list[str]:
         """One line for all records of ``path`` of which some fields were read and others left."""
@@ -474,8 +473,6 @@ def _not_utf8(error: UnicodeDecodeError, path: str, line: int, byte_start: int =
     try:
         error.object.decode("cp1252")
     except UnicodeDecodeError:
-        hint = (
-            "save it as UTF-8 in the program that wrote it, or convert it: iconv -l names encodings"
-        )
+        hint = "save it as UTF-8 where it was written, or convert it: iconv -l names encodings"
     problem = f"byte 0x{error.object[error.start]:02x} at position {byte_start + error.start} is not UTF-8"
     return FormatError(problem, path=path, line=line, hint=hint)

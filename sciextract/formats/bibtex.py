@@ -66,9 +66,8 @@ class BibtexStrings:
         # Names may stand for names: a few lines can make gigabytes.
         if filled > MAX_RATIO * len(value):
             if self._harmless < filled:
-                raise BrokenValueError(
-                    f"{quoted(value)} stands for {filled:,} characters; the limit is {MAX_RATIO} times its own length"
-                )
+                found = f"{quoted(value)} stands for {filled:,} characters"
+                raise BrokenValueError(f"{found}; the limit is {MAX_RATIO} times its own length")
             self._harmless -= filled
         return plain
 
@@ -98,12 +97,8 @@ def _pieces(value: str) -> Iterator[tuple[str, bool]]:
 
 
 #: Types that others refer to by ``crossref``.
-_PARENT_TYPES = frozenset(
-    {
-        *("proceedings", "collection", "book", "periodical"),
-        *("mvproceedings", "mvcollection", "mvbook"),
-    }
-)
+_PARENT_TYPES = frozenset(("proceedings", "collection", "book", "periodical"))
+_PARENT_TYPES |= {"mvproceedings", "mvcollection", "mvbook"}  # of several volumes
 #: Types that hold data for other entries; they are records only if they have an abstract.
 _NO_RECORD = frozenset({"xdata", "set", "control", "proceedings", "mvproceedings"})
 _BLOCK_START = re.compile(r"[ \t]*@\w+[ \t]*(?:[{(]|\r?\n)")
@@ -269,29 +264,24 @@ def _document(
     }
     venue = next((name for name in _VENUES if values.get(name)), "")
     authors = join_lines(given.get("author") or given.get("authors", ""))
+    people = split_multiple_persons_names(authors) if authors else []
+    words = re.split("[;,]", values.get("keywords", ""))
     fields: dict[str, Any] = {
         "year": year_of(values.get("year")) or year_of(values.get("date")),
         "doi": bare_doi(values.get("doi")) or bare_doi(values.get("url")),
         "pmid": pmid_of(values.get("pmid")),
         "venue": values.get(venue),
-        "authors": [
-            name
-            for person in (split_multiple_persons_names(authors) if authors else [])
-            if (name := _name(person.strip()))
-        ],
+        "authors": [*filter(None, (_name(person.strip()) for person in people))],
         "url": values.get("url"),
-        "keywords": [
-            word for part in re.split("[;,]", values.get("keywords", "")) if (word := part.strip())
-        ],
+        "keywords": [*filter(None, map(str.strip, words))],
         "entry_type": entry.kind,
     }
     keep_unusable(fields, {name: values.get(name) for name in ("year", "doi", "pmid")}, "bibtex")
     used = {*_INTERPRETED, venue}
     fields |= {name: value for name, value in values.items() if name not in used}
     warnings = [f"the key {quoted(entry.key)} occurs a second time"] if again else []
-    warnings += [
-        f"the field {quoted(name)} occurs twice, the first one is used" for name in entry.repeated
-    ]
+    for name in entry.repeated:
+        warnings.append(f"the field {quoted(name)} occurs twice, the first one is used")
     place = Place(source.path, entry.line, entry.key or f"{source.stem}:{number}")
     title, abstract = values.get("title", ""), values.get("abstract", "")
     return make_record(place, title, abstract, fields, tuple(warnings))

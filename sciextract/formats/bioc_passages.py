@@ -67,9 +67,8 @@ def _piece(part: Record, field: str, place: Place) -> tuple[int, str]:
     text = part.get("text")
     if text is None:
         return 0, ""
-    return whole_number(part.get("offset"), f"{field}.offset", place), string_at(
-        text, f"{field}.text", place
-    )
+    offset = whole_number(part.get("offset"), f"{field}.offset", place)
+    return offset, string_at(text, f"{field}.text", place)
 
 
 def whole_number(value: object, field: str, place: Place) -> int:
@@ -163,10 +162,8 @@ class BiocText:
                     continue
                 start = self._char(offset, "sentence")
                 span = Span(start, start + len(text))
-                if span.of(self.text) != text:
-                    found = (
-                        f"{quoted(text)} found, but the passage has {quoted(span.of(self.text))}"
-                    )
+                if (there := span.of(self.text)) != text:
+                    found = f"{quoted(text)} found, but the passage has {quoted(there)}"
                     raise self._place.error(found, field=f"sentence at offset {offset}")
                 spans.append(span)
         marked = all(passage.sentences for passage in passages if any(t for _, t in passage.pieces))
@@ -211,10 +208,8 @@ def has_others(infons: Mapping[str, Any]) -> bool:
 def other_infons(infons: Mapping[str, Any]) -> int:
     """How many infons of a document or passage tell neither its kind nor the paper's bibliography."""
     known = {*INFON_NAMES.values(), "type", "section_type"}
-    return sum(
-        bool(value) and key not in known and not key.startswith("name_")
-        for key, value in infons.items()
-    )
+    others = (key for key, value in infons.items() if value and key not in known)
+    return sum(not key.startswith("name_") for key in others)
 
 
 def bibliography(record: Record, passages: Sequence[TextPassage]) -> dict[str, Any]:
@@ -223,9 +218,8 @@ def bibliography(record: Record, passages: Sequence[TextPassage]) -> dict[str, A
     for passage in reversed(passages):
         infons |= passage.infons
     infons |= infons_of(record)
-    fields: dict[str, Any] = {
-        name: str(infons[key]) for name, key in INFON_NAMES.items() if infons.get(key)
-    }
+    named = ((name, infons.get(key)) for name, key in INFON_NAMES.items())
+    fields: dict[str, Any] = {name: str(value) for name, value in named if value}
     if not fields.get("year", "0").isdecimal():
         del fields["year"]
     elif "year" in fields:

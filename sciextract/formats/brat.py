@@ -211,11 +211,12 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
         for number, line in enumerate(content.split("\n"), start=1)
         if line.strip()
     ]
-    items, mentions = in_fitting_unit(
-        lambda unit: _read_entities(
-            CorpusItems(place, source.provenance), lines, text, unit, notes, name
-        )
-    )
+
+    def read(unit: Unit) -> tuple[CorpusItems, dict[str, Entity]]:
+        items = CorpusItems(place, source.provenance)
+        return _read_entities(items, lines, text, unit, notes, name)
+
+    items, mentions = in_fitting_unit(read)
     _add_links(items, lines, mentions, notes.labels)
     for suffix in _SPLIT_SUFFIXES if not ann else ():
         if pair.base.with_name(pair.base.name + suffix).exists():
@@ -479,10 +480,8 @@ class Configuration:
             label = changed.get(name, name) or "mention without a type"
             if label.isprintable() and "|" not in label:
                 lines.append(f"{name} | {label}")
-        lines += [
-            "\n[drawing]",
-            "SPAN_DEFAULT\tfgColor:black, bgColor:lightgreen, borderColor:darken",
-        ]
+        lines.append("\n[drawing]")
+        lines.append("SPAN_DEFAULT\tfgColor:black, bgColor:lightgreen, borderColor:darken")
         lines.append("ARC_DEFAULT\tcolor:black, arrowHead:triangle-5")
         if self._schema:
             name_of = self._labels.name_of

@@ -35,15 +35,13 @@ from sciextract.formats.xmi import (
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
 _DOCUMENT = "uima.tcas.DocumentAnnotation"
+_ENDS = {"Governor": SPAN_LAYER, "Dependent": SPAN_LAYER}
 _TYPES: dict[str, tuple[str, dict[str, str]]] = {
     METADATA: (_DOCUMENT, {"documentId": _STRING, "documentTitle": _STRING}),
     TOKEN: (_ANNOTATION, {}),
     SENTENCE: (_ANNOTATION, {}),
     SPAN_LAYER: (_ANNOTATION, {"label": _STRING}),
-    RELATION_LAYER: (
-        _ANNOTATION,
-        {"Governor": SPAN_LAYER, "Dependent": SPAN_LAYER, "label": _STRING},
-    ),
+    RELATION_LAYER: (_ANNOTATION, {**_ENDS, "label": _STRING}),
     LINK: (_ANNOTATION, {"next": LINK, "referenceType": _STRING, "referenceRelation": _STRING}),
     CHAIN: ("uima.cas.AnnotationBase", {"first": LINK}),
 }

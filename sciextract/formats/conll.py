@@ -144,9 +144,8 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
             for mention, label in tagged_ranges(tags):
                 range_ = TokenRange(start + mention.token_start, start + mention.token_end)
                 items.entity([tokens.char_span(range_)], label)
-        items.unread["conll columns of a token"] += sum(
-            cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows
-        )
+        filled = sum(cells[1:-1] not in ([], NO_COLUMNS) for cells, _ in rows)
+        items.unread["conll columns of a token"] += filled
         items.unread["conll comment"] += comments
         return items.annotate(Document(key, text, tokens))
 
@@ -205,8 +204,7 @@ class ConllWriter(LineWriter):
                 self.lose("label with other characters", name != entity.label)
                 ranges.append(TaggedRange(tokens, name))
             tags = tags_of(len(sentence), ranges, sentence.token_start)
-            for form, tag in zip(
-                forms[sentence.token_start : sentence.token_end], tags, strict=True
-            ):
+            words = forms[sentence.token_start : sentence.token_end]
+            for form, tag in zip(words, tags, strict=True):
                 self._sink.write_line(" ".join([form, *NO_COLUMNS, tag]))
             self._sink.write_line("")

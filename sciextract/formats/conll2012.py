@@ -146,9 +146,8 @@ def _name_brackets(cell: str, _: Place) -> _Brackets:
 def _cluster_brackets(cell: str, place: Place) -> _Brackets:
     """``(1`` to ``1)``, or ``(1)``, joined by ``|``; ``-`` for none."""
     parts = [] if cell in ("-", "_", "*") else cell.split("|")
-    marks = [
-        mark for part in parts if (mark := _COREFERENCE.fullmatch(part)) and mark[0] != mark[2]
-    ]
+    found = filter(None, map(_COREFERENCE.fullmatch, parts))
+    marks = [mark for mark in found if mark[0] != mark[2]]
     if len(marks) < len(parts):
         problem = f"{quoted(cell)} found; expected '-', '(1', '1)' and '(1)', joined by '|'"
         raise place.error(problem, field="coreference")
@@ -194,9 +193,8 @@ class Conll2012Writer(LineWriter):
             for index in range(sentence.token_start, sentence.token_end):
                 number = index - sentence.token_start
                 # Parsers of the format want a tree: a flat one over the sentence.
-                parse = (
-                    f"{'' if number else '(TOP'}*{')' if index + 1 == sentence.token_end else ''}"
-                )
+                closing = ")" if index + 1 == sentence.token_end else ""
+                parse = f"*{closing}" if number else f"(TOP*{closing}"
                 name = names[index]
                 name = name.replace("*)", ")") if name.startswith("(") else name
                 cells = [key, "0", str(number), words[index], "XX", parse, "-", "-", "-", "-"]
@@ -212,10 +210,8 @@ class Conll2012Writer(LineWriter):
         for cluster in layers.clusters:
             # Brackets cannot tell mentions across sentences, nor two of a cluster that cross.
             mentions: list[TokenRange] = []
-            ranges = sorted(
-                (tokens for tokens, _ in cluster), key=lambda r: (r.token_start, -r.token_end)
-            )
-            for mention in ranges:
+            given = [tokens for tokens, _ in cluster]
+            for mention in sorted(given, key=lambda r: (r.token_start, -r.token_end)):
                 sentence = table.sentences[table.sentence_of(mention.token_start)]
                 if not sentence.contains(mention):
                     self.lose("mention across sentences")

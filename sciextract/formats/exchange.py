@@ -178,23 +178,16 @@ def _made_by(item: Entity | Relation | Cluster | Attribute) -> Record:
 
 
 def _candidates(candidates: Candidates) -> Record:
-    return {
-        "spans": [
-            {"span": _range(one.span), "labels": _labels(one.labels)} for one in candidates.spans
-        ],
-        "pairs": [
-            {"head": _range(pair.head), "tail": _range(pair.tail), "labels": _labels(pair.labels)}
-            for pair in candidates.pairs
-        ],
-        "links": [
-            {
-                "mention": _range(link.mention),
-                "antecedent": _range(link.antecedent),
-                "score": link.score,
-            }
-            for link in candidates.links
-        ],
-    }
+    spans, pairs, links = list[Record](), list[Record](), list[Record]()
+    for one in candidates.spans:
+        spans.append({"span": _range(one.span), "labels": _labels(one.labels)})
+    for pair in candidates.pairs:
+        ends = {"head": _range(pair.head), "tail": _range(pair.tail)}
+        pairs.append({**ends, "labels": _labels(pair.labels)})
+    for link in candidates.links:
+        both = {"mention": _range(link.mention), "antecedent": _range(link.antecedent)}
+        links.append({**both, "score": link.score})
+    return {"spans": spans, "pairs": pairs, "links": links}
 
 
 def _range(span: Span) -> list[int]:

@@ -49,10 +49,8 @@ def _document(front: Element, place: Place) -> AnnotatedDocument:
     pmid, doi = pmid_of(ids.pop("pmid", "")), bare_doi([ids.pop("doi", "")])
     pmc = ids.get("pmc") or ids.get("pmcid") or ""
     place = replace(place, doc_key=pmid or pmc or doi or place.doc_key)
-    titles = [
-        *front.findall(f"{_META}/{{*}}title-group/{{*}}article-title"),
-        *front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle"),
-    ]
+    titles = front.findall(f"{_META}/{{*}}title-group/{{*}}article-title")
+    titles += front.findall(f"{_META}/{{*}}title-group/{{*}}subtitle")
     given = front.findall(f"{_META}/{{*}}abstract")
     # Graphical, plain-language and other further abstracts have a type; some articles have no other.
     chosen = min(given, key=_rank_of, default=None)

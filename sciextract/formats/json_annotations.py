@@ -41,10 +41,8 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     place = Place(source.path, line, key)
     text = string_at(record.get("text"), "text", place)
     items = CorpusItems(place, source.provenance)
-    layers = {
-        f"spans.{name}": listed
-        for name, listed in object_at(record.get("spans") or {}, "spans", place).items()
-    }
+    groups = object_at(record.get("spans") or {}, "spans", place)
+    layers = {f"spans.{name}": listed for name, listed in groups.items()}
     layers["ents"] = record.get("ents")
     chosen = "spans.sc" if layers.get("spans.sc") else "ents"
     if not layers[chosen] and len(layers) == 2:
@@ -58,14 +56,10 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
                 if name == chosen:
                     items.entity([span], label)
                     known.add((span, label))
-                    items.unread["link of an entity to a knowledge base"] += bool(
-                        value.get("kb_id")
-                    )
-                else:
-                    items.unread[f"entity of {name} that is not in {chosen}"] += (
-                        span,
-                        label,
-                    ) not in known
+                    linked = bool(value.get("kb_id"))
+                    items.unread["link of an entity to a knowledge base"] += linked
+                elif (span, label) not in known:
+                    items.unread[f"entity of {name} that is not in {chosen}"] += 1
     items.unread["category of the document"] += len(record.get("cats") or ())
     items.unread["user data of spaCy"] += bool(record.get("_"))
 
@@ -83,12 +77,10 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     yield items.annotate(Document(key, text, table, fields))
 
 
-_PUBANNOTATION_FIELDS = frozenset(
-    {
-        *("text", "denotations", "relations", "attributes"),
-        *("modifications", "blocks", "tracks", "namespaces"),
-    }
-)
+_PUBANNOTATION_FIELDS = {
+    *("text", "denotations", "relations", "attributes"),
+    *("modifications", "blocks", "tracks", "namespaces"),
+}
 
 
 def read_pubannotation(source: Source) -> Iterator[ReadItem]:
@@ -122,11 +114,10 @@ def _add_track(items: CorpusItems, track: Record, prefix: str, text: str, place:
     by_id: dict[str, Entity] = {}
     for value, field in items.objects(track.get("denotations"), f"{prefix}denotations"):
         with items.leaving_out():
-            given = value.get("span")
             # A mention of several fragments has a list.
-            parts = objects_at(
-                given if isinstance(given, list) else [given], f"{field}.span", place
-            )
+            given = value.get("span")
+            given = given if isinstance(given, list) else [given]
+            parts = objects_at(given, f"{field}.span", place)
             spans = {
                 span_at([part.get("begin"), part.get("end")], len(text), where, place)
                 for part, where in parts

@@ -128,9 +128,8 @@ def _read_works(layout: Works, source: Source) -> Iterator[ReadItem]:
         known = bibliography_of(record)
 
         def values(name: str) -> Iterator[Any]:
-            return chain.from_iterable(
-                values_at(record, path) for path in layout.paths.get(name, ())
-            )
+            paths = layout.paths.get(name, ())
+            return chain.from_iterable(values_at(record, path) for path in paths)
 
         def first(name: str, use: Callable[[Any], Any]) -> Any:
             return next(filter(None, map(use, values(name))), "")
@@ -147,21 +146,18 @@ def _read_works(layout: Works, source: Source) -> Iterator[ReadItem]:
             "keywords": [*filter(None, words)],
         }
         key = first("key", lambda value: str(value) if isinstance(value, str | int) else "")
-        arxiv_id = next(
-            filter(None, map(running_string, values_at(record, "externalIds.ArXiv"))), ""
-        )
+        arxiv_ids = map(running_string, values_at(record, "externalIds.ArXiv"))
+        arxiv_id = next(filter(None, arxiv_ids), "")
         place = replace(place, doc_key=key or found["doi"] or arxiv_id or place.doc_key)
         title, abstract = (
             first(name, running_string) if name in layout.paths else string_of(record, name, place)
             for name in ("title", "abstract")
         )
-        keep_unusable(
-            found, {name: record.get(key) for name, key in layout.given.items()}, layout.id
-        )
-        kept = {name: value for name, value in found.items() if value}
-        return make_record(
-            place, title, abstract, unknown_fields(record, layout.used, place) | kept
-        )
+        given = {name: record.get(key) for name, key in layout.given.items()}
+        keep_unusable(found, given, layout.id)
+        fields = unknown_fields(record, layout.used, place)
+        fields |= {name: value for name, value in found.items() if value}
+        return make_record(place, title, abstract, fields)
 
     return read_items(source, document, layout.lists)
 

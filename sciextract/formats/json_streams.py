@@ -164,9 +164,8 @@ def _read_text(
                 if not isinstance(value, dict):
                     stray = f"{quoted(text[at:end])} found between records; expected JSON objects"
                     is_pair = isinstance(value, list) and value and isinstance(value[0], str)
-                    value = FormatError(
-                        stray, path=path, line=number, hint=_PAIRS if is_pair else ""
-                    )
+                    hint = _PAIRS if is_pair else ""
+                    value = FormatError(stray, path=path, line=number, hint=hint)
                 yield number, value
         except (ValueError, RecursionError) as error:
             is_placed = isinstance(error, json.JSONDecodeError)

@@ -363,9 +363,8 @@ def running_string(value: object) -> str:
         words = value.get("InvertedIndex", value)
         places = words.items() if isinstance(words, dict) else ()
         if all(isinstance(at, list) and all(type(n) is int for n in at) for _, at in places):
-            return " ".join(
-                word for _, word in sorted((n, word) for word, at in places for n in at)
-            )
+            placed = sorted((n, word) for word, at in places for n in at)
+            return " ".join(word for _, word in placed)
     return value if isinstance(value, str) else ""
 
 

@@ -131,10 +131,8 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
     if text is None and source.texts:
         raise place.error(f"no text: none of those given has the SHA-256 {quoted(given_hash)}")
     if text is None:
-        raise place.error(
-            "no text: the record has no `text`",
-            hint="sciextract convert --texts FILE fills in the texts of a release without texts",
-        )
+        hint = "sciextract convert --texts FILE fills in the texts of a release without texts"
+        raise place.error("no text: the record has no `text`", hint=hint)
     text = string_at(text, "text", place)
     if "text" not in record and "sentence_ranges" in record:
         record = {**record, "sentences": _cut_sentences(record, text, place)}
@@ -201,9 +199,8 @@ def _state_at(record: Record, text_length: int, provenance: str, place: Place) -
 def _has_own_attributes(record: Record) -> bool:
     """Whether ``attributes`` is the own field, or none: records of others have fields of that name, too."""
     given = record.get("attributes", [])
-    return isinstance(given, list) and all(
-        isinstance(item, dict) and "state" in item for item in given
-    )
+    listed = given if isinstance(given, list) else [None]
+    return all(isinstance(item, dict) and "state" in item for item in listed)
 
 
 def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:
@@ -237,12 +234,8 @@ def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -
     sentences = scierc.sentences_at(record["sentences"], place)
     if record.get("token_ranges") is None:
         return align_tokens(text, sentences, place)
-    spans = tuple(
-        [
-            span_at(value, len(text), f"token_ranges[{index}]", place)
-            for index, value in enumerate(list_at(record["token_ranges"], "token_ranges", place))
-        ]
-    )
+    listed = enumerate(list_at(record["token_ranges"], "token_ranges", place))
+    spans = tuple([span_at(at, len(text), f"token_ranges[{n}]", place) for n, at in listed])
     forms = tuple([token for sentence in sentences for token in sentence])
     if len(forms) != len(spans):
         problem = f"{len(spans)} ranges found, but `sentences` hold {len(forms)} tokens"
@@ -415,7 +408,6 @@ def _labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...
     for pair in list_at(value, field, place):
         if not isinstance(pair, list) or len(pair) != 2:
             raise place.unexpected(pair, "[label, score]", field=field)
-        labels.append(
-            LabelScore(string_at(pair[0], field, place), number_at(pair[1], field, place))
-        )
+        label, score = string_at(pair[0], field, place), number_at(pair[1], field, place)
+        labels.append(LabelScore(label, score))
     return tuple(labels)

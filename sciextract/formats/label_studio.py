@@ -296,9 +296,8 @@ def _task_of_min(record: Record) -> Record:
     for name, value in record.items():
         is_control = isinstance(value, list) and all(isinstance(region, dict) for region in value)
         if is_control:
-            results += [
-                {"type": REGION_TYPES["labels" not in region], "value": region} for region in value
-            ]
+            for region in value:
+                results.append({"type": REGION_TYPES["labels" not in region], "value": region})
         elif name not in _MIN_FIELDS:
             data[name] = value
     annotation = {"completed_by": record.get("annotator"), "result": results}

@@ -109,10 +109,8 @@ def entity_layers(annotated: AnnotatedDocument, losses: Counter[str]) -> TokenLa
 class _TokenLayersBuilder:
     def __init__(self, document: Document, cutting: tuple[Entity, ...]) -> None:
         self._table = _split_table(document.tokens, document.text, cutting)
-        count = len(self._table.sentences)
-        self.layers = TokenLayers(
-            self._table, [[] for _ in range(count)], [[] for _ in range(count)]
-        )
+        sentences = self._table.sentences
+        self.layers = TokenLayers(self._table, [[] for _ in sentences], [[] for _ in sentences])
         self._losses = self.layers.losses
         self._ranges: dict[str, TokenRange] = {}
         self._untyped: dict[str, TokenRange] = {}

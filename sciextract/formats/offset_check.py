@@ -103,14 +103,13 @@ def _entities_in(unit: Unit, item: AnnotatedDocument) -> tuple[Entity, ...]:
     offsets, entities = OffsetMap(item.document.text), []
     with suppress(FormatError):
         for entity in item.annotations.entities:
-            fragments = [
-                Span(
-                    offsets.from_unit(unit, span.char_start), offsets.from_unit(unit, span.char_end)
-                )
-                for span in entity.fragments
-            ]
-            if any(span.char_start >= span.char_end for span in fragments):
-                return ()
+            fragments = []
+            for span in entity.fragments:
+                edges = (span.char_start, span.char_end)
+                start, end = (offsets.from_unit(unit, edge) for edge in edges)
+                if start >= end:
+                    return ()
+                fragments.append(Span(start, end))
             entities.append(replace(entity, fragments=tuple(fragments)))
         return tuple(entities)
     return ()

@@ -144,10 +144,8 @@ class _Unpacked(io.RawIOBase):
         data = self._stream.read1(len(buffer))  # `read` would lose what comes before a cut
         self._count += len(data)
         if self._count > allowed_bytes(self._packed.count):
-            problem = (
-                f"{self._packed.count:,} bytes unpack to {self._count:,} and more; "
-                f"the limit is {MAX_RATIO} times their number (a zip bomb?)"
-            )
+            found = f"{self._packed.count:,} bytes unpack to {self._count:,} and more"
+            problem = f"{found}; the limit is {MAX_RATIO} times their number (a zip bomb?)"
             trusted = as_command(*self._packing.unpack.split(), self._path)
             raise FormatError(problem, path=self._path, hint=f"if you trust it: {trusted}")
         buffer[: len(data)] = data

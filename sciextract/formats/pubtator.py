@@ -125,10 +125,8 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
     def read(block: Block, _: int) -> AnnotatedDocument:
         key, passages, rows = "", dict[str, str](), []
         for number, line in readable_lines(block):
-            place, content = (
-                Place(source.path, number, key),
-                line.removesuffix("\n").removesuffix("\r"),
-            )
+            place = Place(source.path, number, key)
+            content = line.removesuffix("\n").removesuffix("\r")
             passage = _PASSAGE.fullmatch(content)
             if not passages and not passage:
                 raise place.unexpected(content, "a title line such as 123|t|Title")

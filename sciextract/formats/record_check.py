@@ -131,9 +131,8 @@ def _holds_items(value: object) -> bool:
     """Whether a value has a structure, also as JSON in a cell; words for the whole document are no annotations."""
     if isinstance(value, str):
         return value.startswith(("[{", "[[", "[(", '{"'))
-    return isinstance(value, dict) or (
-        isinstance(value, list) and not isinstance(value[0], str | None)
-    )
+    is_list = isinstance(value, list) and not isinstance(value[0], str | None)
+    return is_list or isinstance(value, dict)
 
 
 def _list_names(names: list[str]) -> str:

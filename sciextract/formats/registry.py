@@ -406,9 +406,8 @@ def recognise_export(name: str, start: str) -> FormatSpec:
         return get_format("csv")
     if _PUBMED_TEXT.match(start):
         hint = "save it from PubMed in the format PubMed (.nbib); --from text reads it as it stands"
-        raise FormatError(
-            "this is a text export of PubMed, which is not supported", path=name, hint=hint
-        )
+        problem = "this is a text export of PubMed, which is not supported"
+        raise FormatError(problem, path=name, hint=hint)
     for pattern in (_FIELD, _TAG):
         names = dict.fromkeys([name.lower() for name in pattern.findall(start)])
         if len(names) > 2 and len(names.keys() - _OF_THE_TEXT) > 1:

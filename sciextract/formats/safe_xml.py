@@ -217,8 +217,9 @@ def xml_safe(text: str, losses: Counter[str]) -> str:
     'a\u241bb'
     """
 
-    safe, count = _FORBIDDEN.subn(
-        lambda match: control_picture(match[0]) if match[0] < " " else REPLACEMENT, text
-    )
+    def replace(found: re.Match[str]) -> str:
+        return control_picture(found[0]) if found[0] < " " else REPLACEMENT
+
+    safe, count = _FORBIDDEN.subn(replace, text)
     losses += Counter({LOSS: count})
     return safe

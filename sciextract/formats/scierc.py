@@ -126,9 +126,8 @@ def sentences_at(value: object, place: Place) -> list[list[str]]:
             raise place.unexpected(sentence, "a list of tokens", field=f"sentences[{index}]")
         for number, token in enumerate(sentence):
             if not isinstance(token, str) or not token:
-                raise place.unexpected(
-                    token, "a non-empty string", field=f"sentences[{index}][{number}]"
-                )
+                field = f"sentences[{index}][{number}]"
+                raise place.unexpected(token, "a non-empty string", field=field)
     return sentences
 
 
@@ -165,11 +164,9 @@ class _Importer:
             label = label_at(values[4], f"{field}[4]", self._place)
             self._items.relation(head, tail, label, score_of(values[-1]))
         for index, mentions in enumerate(list_at(layers.get(clusters), clusters, self._place)):
-            found = []
-            for number, mention in enumerate(
-                list_at(mentions, f"{clusters}[{index}]", self._place)
-            ):
-                where = f"{clusters}[{index}][{number}]"
+            found, field = [], f"{clusters}[{index}]"
+            for number, mention in enumerate(list_at(mentions, field, self._place)):
+                where = f"{field}[{number}]"
                 start, end, *_ = self._values(mention, 2, where)
                 found.append(self._mention(start, end, self._document, where))
             if found:
@@ -183,9 +180,8 @@ class _Importer:
             where = f"{field}[{number}]"
             index, relations, *_ = self._values(item, 2, where)
             if type(index) is not int or not 0 <= index < len(found):
-                raise self._place.unexpected(
-                    index, f"a sentence from 0 to {len(found) - 1}", field=where
-                )
+                allowed = f"a sentence from 0 to {len(found) - 1}"
+                raise self._place.unexpected(index, allowed, field=where)
             for relation in list_at(relations, where, self._place):
                 head, tail, label, *_ = self._values(relation, 3, where)
                 ends = (self._values(end, 2, where) for end in (head, tail))
@@ -259,20 +255,13 @@ def sentence_strings(table: TokenTable, text: str) -> list[list[str]]:
 
 def layer_fields(layers: TokenLayers) -> dict[str, Any]:
     """``ner``, ``relations`` and ``clusters`` in inclusive document-level token offsets."""
-    return {
-        "ner": [
-            [[*_inclusive(tokens), entity.label] for tokens, entity in sentence]
-            for sentence in layers.ner
-        ],
-        "relations": [
-            [
-                [*_inclusive(head), *_inclusive(tail), relation.label]
-                for head, tail, relation in sentence
-            ]
-            for sentence in layers.relations
-        ],
-        "clusters": [[_inclusive(tokens) for tokens, _ in cluster] for cluster in layers.clusters],
-    }
+    ner = [[[*_inclusive(at), entity.label] for at, entity in part] for part in layers.ner]
+    relations = [
+        [[*_inclusive(head), *_inclusive(tail), link.label] for head, tail, link in part]
+        for part in layers.relations
+    ]
+    clusters = [[_inclusive(at) for at, _ in cluster] for cluster in layers.clusters]
+    return {"ner": ner, "relations": relations, "clusters": clusters}
 
 
 def _inclusive(tokens: TokenRange) -> list[int]:

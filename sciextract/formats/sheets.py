@@ -43,10 +43,9 @@ def read_xlsx(source: Source) -> Iterator[ReadItem]:
             header.pop()
         columns = columns_of(header)
         for number, cells in filled:
+            row = [(number, ",".join(map(in_quotes, cells)))]
             try:
-                item = document_of_row(
-                    cells, columns, source, [(number, ",".join(map(in_quotes, cells)))]
-                )
+                item = document_of_row(cells, columns, source, row)
             except FormatError as error:
                 yield BadRecord(error)
                 continue

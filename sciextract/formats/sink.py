@@ -226,12 +226,10 @@ EVERYTHING = "*"
 """In :attr:`FormatSpec.holds` of formats that keep every field."""
 
 #: What Prodigy adds to each task: how it was answered, and what it makes anew.
-_MANAGED = frozenset(
-    {
-        *("answer", "_input_hash", "_task_hash", "_view_id"),
-        *("_session_id", "_annotator_id", "_timestamp"),
-    }
-)
+_MANAGED = {
+    *("answer", "_input_hash", "_task_hash", "_view_id"),
+    *("_session_id", "_annotator_id", "_timestamp"),
+}
 _MOST_KINDS = 50
 _OTHERS = "other fields"
 
@@ -292,6 +290,5 @@ def _has_content(value: object) -> bool:
 
 def _has_numbers(value: object) -> bool:
     """Whether a list holds numbers, at whatever depth of lists."""
-    return isinstance(value, list) and any(
-        isinstance(inner, int | float) or _has_numbers(inner) for inner in value
-    )
+    listed = value if isinstance(value, list) else ()
+    return any(isinstance(inner, int | float) or _has_numbers(inner) for inner in listed)

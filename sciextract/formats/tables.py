@@ -98,9 +98,8 @@ def _read_header(lines: _Lines, path: str) -> tuple[list[str], _Syntax]:
                 with suppress(csv.Error):
                     headers[delimiter] = next(csv.reader([line], delimiter=delimiter))
             # The delimiter with which most columns are understood, then the one that gives most columns.
-            delimiter = max(
-                headers, key=lambda header: _count_known(headers[header]), default=_DELIMITERS[0]
-            )
+            known = {delimiter: _count_known(header) for delimiter, header in headers.items()}
+            delimiter = max(known, key=known.__getitem__, default=_DELIMITERS[0])
             yield lines.number, headers.get(delimiter, [line]), delimiter
 
     header, delimiter = find_header(candidates(), path)
@@ -268,13 +267,11 @@ def document_of_row(
 def columns_of(header: list[str]) -> _Columns:
     """The columns that a header row names."""
     plain = [plain_name(name) for name in header]
-    by_meaning = {
-        meaning: plain.index(found)
-        for meaning in TEXT_FIELDS
-        if (
-            found := next((name for name in map(plain_name, NAMES[meaning]) if name in plain), None)
-        )
-    }
+    by_meaning = {}
+    for meaning in TEXT_FIELDS:
+        found = [name for name in map(plain_name, NAMES[meaning]) if name in plain]
+        if found:
+            by_meaning[meaning] = plain.index(found[0])
     names: dict[str, None] = {}
     seen: Counter[str] = Counter()
     for index, name in enumerate(header, start=1):

@@ -191,10 +191,8 @@ def _read_tagged(
         place = Place(source.path, record.first_line, key)
         return make_record(place, found.title, found.abstract, fields, found.warnings)
 
-    problem, hint = (
-        f"the file holds no {syntax.kind} record",
-        f"a record begins with: {syntax.first_line}",
-    )
+    problem = f"the file holds no {syntax.kind} record"
+    hint = f"a record begins with: {syntax.first_line}"
     return read_each(records(), read, FormatError(problem, path=source.path, hint=hint))
 
 
@@ -319,10 +317,8 @@ def read_nbib(source: Source) -> Iterator[ReadItem]:
         tags = record.tags()
         firsts = {tag: values[0] for tag, values in tags.items()}
         # The title of a book is the venue of its chapters, and the title of a record without chapter.
-        venue = next(
-            (tag for tag in ("JT", "TA", "BTI") if tag in tags and (tag != "BTI" or "TI" in tags)),
-            "",
-        )
+        venues = ("JT", "TA", "BTI") if "TI" in tags else ("JT", "TA")
+        venue = next((tag for tag in venues if tag in tags), "")
         dois = (_NBIB_DOI.fullmatch(value) for tag in ("LID", "AID") for value in tags.get(tag, []))
         # "Brinjikji W" is a person; a name without initials is that of a group.
         short_names = [
@@ -414,9 +410,8 @@ def read_ris(source: Source) -> Iterator[ReadItem]:
         tags = {tag: lines for tag, lines in listed.items() if lines}
         year = next((name for name in ("PY", "Y1", "DA") if year_of(tags.get(name))), "")
         names = [*tags.get("AU", []), *tags.get("A1", [])]
-        venue, title, abstract = (
-            first_of(tags, venue) for venue in (_RIS_VENUES, _TITLES, _ABSTRACTS)
-        )
+        wanted = (_RIS_VENUES, _TITLES, _ABSTRACTS)
+        venue, title, abstract = (first_of(tags, names) for names in wanted)
         fields: dict[str, Any] = {
             "year": year_of(tags.get(year)),
             "doi": bare_doi(tags.get("DO")) or bare_doi(tags.get("UR")),

@@ -44,10 +44,7 @@ _HINT = "DocBin.to_disk of spaCy 3 writes such files; those of Doc.to_disk and p
 _ATTRIBUTES = ("ORTH", "SENT_START", "ENT_IOB", "ENT_TYPE")
 _TOKEN_LAYERS = ("TAG", "POS", "MORPH", "LEMMA", "DEP")
 # spaCy checks nothing of what it unpacks, so that damage shows wherever it first gets in the way.
-_DAMAGE = (
-    *(ValueError, LookupError, TypeError, AttributeError),
-    *(AssertionError, ArithmeticError),
-)
+_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, AssertionError, ArithmeticError)
 
 
 def read_docbin(source: Source) -> Iterator[ReadItem]:
@@ -74,9 +71,8 @@ def read_docbin(source: Source) -> Iterator[ReadItem]:
             yield BadRecord(Place(source.path, doc_key=key).error(error.problem))
         except _DAMAGE as error:
             # spaCy stops at a Doc that it cannot unpack.
-            problem = (
-                f"doc_key {quoted(key)}: the Doc is damaged, and those behind it may be missing"
-            )
+            damage = "the Doc is damaged, and those behind it may be missing"
+            problem = f"doc_key {quoted(key)}: {damage}"
             yield BadRecord(_error(problem, error, source.path))
 
 
@@ -135,10 +131,8 @@ def _document(doc: Doc, doc_key: str, provenance: str) -> AnnotatedDocument:
         counts[f"token attribute {name.lower()}"] = int(doc.has_annotation(name))
     words = warnings_of({f"not read: {kind}": count for kind, count in counts.items()})
     annotations = replace(found.annotations, entities=entities)
-    warnings = (*found.warnings, *words)
-    return replace(
-        found, document=document, annotations=annotations, warnings=warnings, unread=+counts
-    )
+    found = replace(found, document=document, annotations=annotations)
+    return replace(found, warnings=(*found.warnings, *words), unread=+counts)
 
 
 class DocBinWriter(LossyWriter):

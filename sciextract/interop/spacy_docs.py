@@ -104,18 +104,14 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
         else:
             lost.add(entity_id)
     annotations = _without(stored.annotations, lost) if lost else stored.annotations
-    added = [
-        Entity(
-            id=stable_id("entity", key, SOURCE, number, start, end, label),
-            fragments=(Span(start, end),),
-            label=label,
-            state=State.IMPORTED,
-            source=SOURCE,
-        )
-        for number, (start, end, label) in enumerate(wanted.elements())
-    ]
-    entities = (*annotations.entities, *added)
-    return replace(stored, document=document, annotations=replace(annotations, entities=entities))
+    entities = [*annotations.entities]
+    for number, (start, end, label) in enumerate(wanted.elements()):
+        item_id = stable_id("entity", key, SOURCE, number, start, end, label)
+        made = Entity(item_id, (Span(start, end),), label, None, State.IMPORTED, SOURCE)
+        entities.append(made)
+    return replace(
+        stored, document=document, annotations=replace(annotations, entities=tuple(entities))
+    )
 
 
 def _without(annotations: Annotations, lost: set[str]) -> Annotations:

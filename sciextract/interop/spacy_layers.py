@@ -294,10 +294,8 @@ def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
 
 def visible_keys(tokens: AlignedTokens, entities: Iterable[Entity]) -> dict[str, SpanKey]:
     """The range and label under which the Doc shows each entity (id) that it can show."""
-    return {
-        entity.id: (span.start_char, span.end_char, span.label_)
-        for entity, span in _visible(tokens, entities)
-    }
+    shown = ((entity.id, span) for entity, span in _visible(tokens, entities))
+    return {item_id: (span.start_char, span.end_char, span.label_) for item_id, span in shown}
 
 
 def _visible(tokens: AlignedTokens, entities: Iterable[Entity]) -> Iterator[tuple[Entity, Span]]:
@@ -378,10 +376,9 @@ def register_extensions(
         taken = kind.get_extension(name)[2] if kind.has_extension(name) else partial(getter)
         if getattr(taken, "func", None) is not getter:
             option = f"{getter.__name__[1:]}_attr"
-            raise UsageError(
-                f"{kind.__name__.lower()}._.{name} is already an extension of another library",
-                f'choose a name: nlp.add_pipe("sciextract", config={{"{option}": "sciextract_{name}"}})',
-            )
+            problem = f"{kind.__name__.lower()}._.{name} is already an extension of another library"
+            config = f'config={{"{option}": "sciextract_{name}"}}'
+            raise UsageError(problem, f'choose a name: nlp.add_pipe("sciextract", {config})')
     for kind, name, getter in named:
         kind.set_extension(name, getter=partial(getter, name), force=True)
 
