@@ -149,9 +149,8 @@ class AnnotateOptions:
         )
 
         if self.promise and self.threshold:
-            raise UsageError(
-                "--promise chooses the thresholds", "leave out --threshold, or the promise"
-            )
+            problem = "--promise chooses the thresholds"
+            raise UsageError(problem, "leave out --threshold, or the promise")
         if self.by_label and not self.promise:
             raise UsageError("--by-label is for promises", "add --promise TASK=P, or leave it out")
         how = RunOptions(**{field.name: getattr(self, field.name) for field in fields(RunOptions)})
@@ -184,17 +183,14 @@ class AnnotateOptions:
             UsageError: Options of such a run are given without one, or it does not take another option.
         """
         if self.workers is None and self.parts is None and self.engine is None:
-            self._refuse(
-                "is for several workers", "add --workers N", "unordered", "timeout", "address"
-            )
+            alone = ("unordered", "timeout", "address")
+            self._refuse("is for several workers", "add --workers N", *alone)
             return False
         if self.predicted:
             raise UsageError("--predicted is not for --workers and --parts", "omit the option")
         if self.threads is not None:
-            raise UsageError(
-                "--threads and --workers cannot be combined: a worker has one thread",
-                "leave --threads out",
-            )
+            problem = "--threads and --workers cannot be combined: a worker has one thread"
+            raise UsageError(problem, "leave --threads out")
         if self.address is not None and self.engine != "ray":
             raise UsageError("--address names a Ray cluster", "add --engine ray")
         if self.parts is not None:
@@ -335,9 +331,8 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
         else:
             say("", *describe_interruption(options.target(), count))
         return ExitCode.INTERRUPTED
-    report(
-        done.to_json(), describe_run(done), options.as_json, aside=on_stdout, quiet=options.quiet
-    )
+    words, quiet = describe_run(done), options.quiet
+    report(done.to_json(), words, options.as_json, aside=on_stdout, quiet=quiet)
     return done.exit_code
 
 

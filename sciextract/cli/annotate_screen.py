@@ -57,10 +57,10 @@ def describe_promise(promise: Promise) -> Iterator[str]:
 
 def describe_run(report: Report) -> str:
     counts, (bad, quarantined) = report.counts, report.left_out
-    predicted = (
-        f"{counted(counts.entities, 'entity', 'entities')}, {counted(counts.relations, 'relation')}"
+    words = (
+        f"{counted(counts.documents, 'abstract')}: {counted(counts.entities, 'entity', 'entities')}"
     )
-    words = f"{counted(counts.documents, 'abstract')}: {predicted}, {counted(counts.clusters, 'cluster')}"
+    words += f", {counted(counts.relations, 'relation')}, {counted(counts.clusters, 'cluster')}"
     words += f"; {report.seconds:.1f} s, {report.model}"
     if report.resumed:
         words += f"; {report.resumed} were done before"

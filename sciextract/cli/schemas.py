@@ -127,9 +127,8 @@ def new(
     from sciextract.workflows.new_schema import entity_type, new_schema, relation_type
 
     if not entity and not is_terminal(sys.stdin):
-        raise UsageError(
-            "no entity types", 'give --entity LABEL one or more times, e.g. --entity "Alloy"'
-        )
+        hint = 'give --entity LABEL one or more times, e.g. --entity "Alloy"'
+        raise UsageError("no entity types", hint)
     undirected = {*(symmetric or ())}
     if entity:
         entities = [entity_type(words) for words in entity]
@@ -140,9 +139,8 @@ def new(
         coreference = typer.confirm("Group mentions of the same thing (coreference)?", err=True)
     if unknown := undirected - {relation.label for relation in relations}:
         labels = ", ".join(relation.label for relation in relations) or "none"
-        raise UsageError(
-            f"--symmetric {', '.join(sorted(unknown))}: no such relation; given: {labels}"
-        )
+        named = ", ".join(sorted(unknown))
+        raise UsageError(f"--symmetric {named}: no such relation; given: {labels}")
     _write(file, new_schema(file.stem, entities, relations, coreference=coreference), force)
 
 
@@ -251,9 +249,8 @@ def split(
         else:
             made, queue = split_type(opened, _kind_of(opened, old, kind), old, parts)
     count = counted(len(queue.numbers), "abstract") if queue else ""
-    where = (
-        f"; queue {queue.name!r}: {count} to go through (sciextract tui, then F3)" if queue else ""
-    )
+    to_do = f"{count} to go through (sciextract tui, then F3)"
+    where = f"; queue {queue.name!r}: {to_do}" if queue else ""
     _report_change(f"{old} can be {' or '.join(parts)}{where}", made, as_json)
 
 

@@ -125,13 +125,11 @@ class RetrainOptions:
         from sciextract_trainer.run import make_job
 
         if self.seed is not None and self.seeds is not None:
-            raise UsageError(
-                "--seed and --seeds cannot be combined", "--seeds N takes seeds 1 to N"
-            )
+            problem = "--seed and --seeds cannot be combined"
+            raise UsageError(problem, "--seeds N takes seeds 1 to N")
         if self.processes is not None and self.seeds is not None:
-            raise UsageError(
-                "--processes and --seeds cannot be combined", "run one command per --seed"
-            )
+            problem = "--processes and --seeds cannot be combined"
+            raise UsageError(problem, "run one command per --seed")
         data, output = Path(str(self.data)), Path(str(self.output))
         dev = data if self.dev is None else Path(self.dev)
         for path in (data, dev):

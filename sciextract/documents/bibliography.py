@@ -34,21 +34,15 @@ class Bibliography:
 #: What files call each kind of content, best first; compared by letters and digits alone, without case. The one list
 #: of readers, exports, desk, graph and releases.
 NAMES: Mapping[str, tuple[str, ...]] = {
-    "key": (
-        "ut", "ut (unique wos id)", "unique wos id", "id", "key", "eid", "lens id", "publication id",
-    ),
+    "key": ("ut", "ut (unique wos id)", "unique wos id", "id", "key", "eid", "lens id", "publication id"),
     "text": ("text",),
     "title": (
         "title", "article title", "document title", "paper title", "ti", "t1", "primary title", "title primary",
         "display name",
     ),
-    "abstract": (
-        "abstract", "abstract note", "abstract text", "paper abstract", "summary", "ab", "n2",
-    ),
+    "abstract": ("abstract", "abstract note", "abstract text", "paper abstract", "summary", "ab", "n2"),
     "doi": ("doi", "digital object identifier", "do", "di", "article-id_doi", "doi link", "lid", "aid"),
-    "pmid": (
-        "pmid", "pubmed id", "pubmed", "article-id_pmid", "pm", "medline pmid",
-    ),
+    "pmid": ("pmid", "pubmed id", "pubmed", "article-id_pmid", "pm", "medline pmid"),
     "year": (
         "year", "publication year", "published year", "pub year", "py", "y1", "issued", "date", "publication date",
         "pub date", "published date", "date published", "published", "cover date", "dp", "da", "update date",
@@ -63,9 +57,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "authors", "author", "author/s", "author(s)", "authors, primary", "fau", "au", "a1", "af", "author names",
         "author full names", "creators", "authorships",
     ),
-    "keywords": (
-        "keywords", "author keywords", "keyword", "kw", "de", "ot", "keywords plus", "manual tags",
-    ),
+    "keywords": ("keywords", "author keywords", "keyword", "kw", "de", "ot", "keywords plus", "manual tags"),
     "url": ("url", "ur", "urls", "link", "source urls", "external url"),
 }  # fmt: skip
 _NESTED = ("externalids", "identifiers", "ids")
@@ -301,9 +293,8 @@ def _name_of(value: object) -> str:
     whole = " ".join(part for part in (particle, family) if part)
     if whole and given:
         return f"{whole}, {given}"
-    return whole or _first_string(
-        parts, ("literal", "name", "collectivename", "authorname", "displayname")
-    )
+    others = ("literal", "name", "collectivename", "authorname", "displayname")
+    return whole or _first_string(parts, others)
 
 
 def _first_string(parts: Mapping[str, Any], names: Iterable[str]) -> str:

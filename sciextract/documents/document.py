@@ -145,9 +145,8 @@ class ModelId:
 
 def warnings_of(remarks: Mapping[str, int]) -> tuple[str, ...]:
     """One warning a kind, with how often it occurred."""
-    return tuple(
-        [f"{kind} ({'once' if n == 1 else f'{n} times'})" for kind, n in remarks.items() if n]
-    )
+    found = ((kind, "once" if n == 1 else f"{n} times") for kind, n in remarks.items() if n)
+    return tuple([f"{kind} ({often})" for kind, often in found])
 
 
 @dataclass(frozen=True, slots=True)

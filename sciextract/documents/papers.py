@@ -239,9 +239,8 @@ class PaperIndex:
         """The number of the record of the same paper that was added first, perhaps below a number."""
         self._fill_once()
         seen, apart = set[int](), False
-        query = (
-            f"SELECT number FROM name WHERE hash = ? AND number < ? ORDER BY number LIMIT {_MOST}"
-        )
+        query = "SELECT number FROM name WHERE hash = ? AND number < ?"
+        query += f" ORDER BY number LIMIT {_MOST}"
         end = sys.maxsize if before is None else before
         for name in _hashes(paper):
             for (number,) in self._names.execute(query, (name, end)).fetchall():

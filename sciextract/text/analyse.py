@@ -94,10 +94,7 @@ def split_at(table: TokenTable, text: str, spans: Iterable[Span]) -> TokenTable:
     firsts = [0]
     for token in table.spans:
         # The edges that lie within the token; most tokens have none.
-        first, last = (
-            bisect_right(cuts, token.char_start),
-            bisect_left(cuts, token.char_end),
-        )
+        first, last = bisect_right(cuts, token.char_start), bisect_left(cuts, token.char_end)
         edges = [token.char_start, *cuts[first:last], token.char_end]
         pieces.append([Span(start, end) for start, end in pairwise(edges)])
         firsts.append(firsts[-1] + len(pieces[-1]))
@@ -124,9 +121,8 @@ def _merge_sentences(table: TokenTable, protected: Iterable[Span]) -> TokenTable
     if not joined:
         return table
     starts = [s.token_start for index, s in enumerate(table.sentences) if index not in joined]
-    sentences = tuple(
-        TokenRange(start, end) for start, end in pairwise([*starts, len(table.spans)])
-    )
+    edges = pairwise([*starts, len(table.spans)])
+    sentences = tuple(TokenRange(start, end) for start, end in edges)
     return TokenTable(table.spans, sentences, table.forms)
 
 
@@ -224,11 +220,8 @@ def split_sentences(text: str, tokens: Sequence[Span]) -> tuple[TokenRange, ...]
     """
     if not tokens:
         return ()
-    starts = sorted(_Splitter(text, tokens).starts())
-    return tuple(
-        TokenRange(start, end)
-        for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True)
-    )
+    edges = pairwise([*sorted(_Splitter(text, tokens).starts()), len(tokens)])
+    return tuple(TokenRange(start, end) for start, end in edges)
 
 
 class _Splitter:

@@ -200,9 +200,8 @@ class QuoteFinder:
         one, two = word.lower(), other.lower()
         if one == two:
             return 0
-        fixed = len(word) < _SHORTEST or any(
-            not char.isalpha() or char.isupper() for char in word[1:]
-        )
+        has_signs = any(not char.isalpha() or char.isupper() for char in word[1:])
+        fixed = has_signs or len(word) < _SHORTEST
         most = int(self._limit * len(word))
         if fixed or abs(len(one) - len(two)) > max(most, 1):
             return None

@@ -65,9 +65,8 @@ def neighbours(
         show_json([{**asdict(known), "edges": list(map(asdict, edges))}])
         return
     types = ", ".join(f"{label} {count:,}" for label, count in known.labels.items())
-    abstracts = (
-        f"{counted(found.documents, 'abstract')} ({found.extracted_documents:,} of them extracted)"
-    )
+    extracted = f"{found.extracted_documents:,} of them extracted"
+    abstracts = f"{counted(found.documents, 'abstract')} ({extracted})"
     mentions = f"{counted(found.mentions, 'mention')} extracted; named at {counted(found.matched, 'place')}"
     lines = [
         f"{found.name}  ({types})",
