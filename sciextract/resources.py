@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from sciextract.errors import ProjectMissingError, UsageError
 
 
-def data_root() -> Traversable:
+def data_root() -> Path:
     """Folder that holds ``schemas/`` and ``sample_data/``, in a wheel or a checkout."""
-    packaged = files("sciextract") / "_data"
-    return packaged if packaged.is_dir() else Path(__file__).resolve().parent.parent
+    package = Path(__file__).resolve().parent
+    return package / "_data" if (package / "_data").is_dir() else package.parent
 
 
 def bundled_models() -> Path:

@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from importlib.resources import as_file
 from pathlib import Path
 
 from sciextract import atomic
@@ -122,11 +121,8 @@ def sample_project(author: str | None = None) -> Path:
     if target.exists():
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
-    with (
-        as_file(data_root() / "sample_data" / "abstracts.jsonl") as abstracts,
-        create_project(target, load_schema(DEFAULT_SCHEMA), author) as project,
-    ):
-        import_files(project, [str(abstracts)])
+    with create_project(target, load_schema(DEFAULT_SCHEMA), author) as project:
+        import_files(project, [str(data_root() / "sample_data" / "abstracts.jsonl")])
     return target
 
 

@@ -9,7 +9,6 @@ import tomllib
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -98,6 +97,9 @@ def with_bundled_names(schema: LabelSchema) -> LabelSchema:
     So a project from before a type was renamed there understands the model that predicts its new name.
     """
     if schema.name not in bundled_schemas():
+        return schema
+    # A few bytes to read instead of a schema to parse, at every opening: most have only ever had their names.
+    if b"formerly" not in (_bundled_folder() / f"{schema.name}.toml").read_bytes():
         return schema
     now = load_schema(schema.name)
     entities = _also_called(schema.entities, now.entities)
@@ -250,11 +252,11 @@ _KIND_NAMES: Mapping[type, str] = {
 }
 
 
-def _bundled_folder() -> Traversable:
+def _bundled_folder() -> Path:
     return data_root() / "schemas" / "labels"
 
 
-def _read(file: Traversable, place: str) -> LabelSchema:
+def _read(file: Path, place: str) -> LabelSchema:
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:

@@ -327,11 +327,12 @@ def status_of(project: Project) -> Status:
     cells = [(layer.value, value.value) for layer in Layer for value in begun]
     sums = "".join(f", coalesce(sum({layer} = '{value}'), 0)" for layer, value in cells)
     # One pass over the table, which holds a row an abstract.
-    documents, flagged, undecided, decided, imported, *numbers = connection.execute(
-        f"""SELECT count(*), coalesce(sum(flagged), 0),
-            (SELECT coalesce(sum(undecided), 0) FROM summary),
-            (SELECT coalesce(sum(decided), 0) FROM summary),
-            (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported'){sums} FROM progress"""
+    documents, flagged, *numbers = connection.execute(
+        f"SELECT count(*), coalesce(sum(flagged), 0){sums} FROM progress"
+    ).fetchone()
+    undecided, decided, imported = connection.execute(
+        """SELECT coalesce(sum(undecided), 0), coalesce(sum(decided), 0),
+            (SELECT coalesce(sum(number), 0) FROM tally WHERE state = 'imported') FROM summary"""
     ).fetchone()
     backups = backup.list_backups(project.path)
     found = dict(zip(cells, numbers, strict=True))

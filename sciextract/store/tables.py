@@ -260,7 +260,7 @@ def find_alterations(connection: sqlite3.Connection, *, earlier: bool = False) -
             if not (shadow or earlier or _are_alike(own[kind, name, table], sql)):
                 wrong.append(f"the {kind} {name} differs from the schema of sciextract")
         elif kind == "index" and ("table", table, table) in own:
-            if not _PLAIN_INDEX.fullmatch(sql):
+            if not _PLAIN_INDEX.fullmatch(" ".join(sql.split())):
                 remove = 'DROP INDEX "{}"'.format(name.replace('"', '""'))
                 wrong.append(f"the index {name} is not part of sciextract's; {remove} removes it")
         elif (
@@ -285,13 +285,13 @@ def _statements(connection: sqlite3.Connection) -> dict[tuple[str, str, str], st
         "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL"
     )
     return {
-        (kind, name, table): " ".join(str(sql).split())
+        (kind, name, table): str(sql)
         for kind, name, table, sql in rows
         if not (kind == "table" and name.startswith("sqlite_"))
     }
 
 
 def _are_alike(own: str, there: str) -> bool:
-    """Whether two statements differ in white space at most: that around the comma of a column that was added later."""
-    plain = (re.sub(r"\s*([,()])\s*", r"\1", sql) for sql in (own, there))
+    """Whether two statements differ in white space at most, as where a column was added later."""
+    plain = (re.sub(r"\s*([,()])\s*", r"\1", " ".join(sql.split())) for sql in (own, there))
     return own == there or len({*plain}) == 1
