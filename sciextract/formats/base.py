@@ -311,9 +311,7 @@ _BINARY_MARKS = {
     b"SQLite format 3\x00": "an SQLite file",
 }
 _TAR_MARK, _TAR_MARK_START = b"ustar", 257
-_UNPACK = (
-    "archives are read when their names end in .zip, packed files when they end in .gz or .zst"
-)
+_UNPACK = "archives are read when their names end in .zip, packed files when in .gz or .zst"
 _AS_TEXT = "save it as plain text (UTF-8), a table as CSV (UTF-8)"
 _OFFICE = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub")
 _NEXT_STEPS = {

@@ -149,9 +149,8 @@ class _Reading:
         record = self._record
         containers = [part for passage in self._passages for part in passage.containers]
         containers.append((record, "document"))
-        items, (text, self._by_ref, self._by_place) = in_fitting_unit(
-            partial(self._read_mentions, containers)
-        )
+        read = partial(self._read_mentions, containers)
+        items, (text, self._by_ref, self._by_place) = in_fitting_unit(read)
         self._items = items
         for index, (container, field) in enumerate(containers):
             where = _field_of(field, "relations")

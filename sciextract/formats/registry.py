@@ -65,14 +65,6 @@ class FormatSpec:
     empty_is_none: bool = False
     hint: str = ""
 
-    @property
-    def reads(self) -> bool:
-        return bool(self.reader)
-
-    @property
-    def writes(self) -> bool:
-        return bool(self.writer)
-
     def load_reader(self) -> Reader:
         """Import and return the reader, whose records are checked.
 
@@ -327,11 +319,11 @@ def get_format(format_id: str, use: Literal["read", "write"] = "read") -> Format
 
 
 def readable() -> list[FormatSpec]:
-    return [spec for spec in FORMATS if spec.reads]
+    return [spec for spec in FORMATS if spec.reader]
 
 
 def writable() -> list[FormatSpec]:
-    return [spec for spec in FORMATS if spec.writes]
+    return [spec for spec in FORMATS if spec.writer]
 
 
 def recognise(name: str, head: str) -> FormatSpec:

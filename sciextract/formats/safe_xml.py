@@ -24,12 +24,8 @@ _CHUNK_BYTES = 1 << 16
 _DEEPEST = 200
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _BEFORE = re.compile(rb"\A(?:\xef\xbb\xbf|\xc3\xaf\xc2\xbb\xc2\xbf|\s)+")
-_NO_ENTITIES = (
-    "entities can make a small file huge and read other files: replace them by their text"
-)
-_NOT_UTF8 = (
-    "name the encoding in the first line of the file, or convert: iconv -f windows-1252 -t utf-8"
-)
+_NO_ENTITIES = "entities can fill the memory and read other files: replace them by their text"
+_NOT_UTF8 = "name the encoding in the first line, or convert: iconv -f windows-1252 -t utf-8"
 
 
 def numbered_elements(source: Source, tags: Collection[str]) -> Iterator[tuple[int, Element]]:

@@ -109,9 +109,8 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
         item_id = stable_id("entity", key, SOURCE, number, start, end, label)
         made = Entity(item_id, (Span(start, end),), label, None, State.IMPORTED, SOURCE)
         entities.append(made)
-    return replace(
-        stored, document=document, annotations=replace(annotations, entities=tuple(entities))
-    )
+    annotations = replace(annotations, entities=tuple(entities))
+    return replace(stored, document=document, annotations=annotations)
 
 
 def _without(annotations: Annotations, lost: set[str]) -> Annotations:

@@ -83,7 +83,7 @@ class Corrections:
         if not self.said:
             return []
         views = {number: self._view(number) for number in self.said}
-        if len(format_ids) == 1 and get_format(format_id := next(iter(format_ids))).writes:
+        if len(format_ids) == 1 and get_format(format_id := next(iter(format_ids))).writer:
             written = _written_and_read(format_id, views.values())
             for number, view in views.items():
                 if (left := written.get(view.document.text_sha256)) is not None:

@@ -158,7 +158,7 @@ HOLD_ENTITIES = [
     each.id
     for each in writable()
     # Rows of items are not read back; loading spaCy takes seconds, and its labels are strings.
-    if each.reads and each.id not in ("csv", "tsv") and each.extra != "spacy"
+    if each.reader and each.id not in ("csv", "tsv") and each.extra != "spacy"
 ]
 
 
