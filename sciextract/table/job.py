@@ -12,7 +12,7 @@ from sciextract.errors import ExitCode, UsageError
 from sciextract.formats.base import STDIN
 from sciextract.table.database import write_database
 from sciextract.table.papers import PaperFacts, Standing, Wanted
-from sciextract.table.views import Types, views_of
+from sciextract.table.views import Types, View, views_of
 from sciextract.table.writing import KINDS, STREAMS, lines_of, write_workbook
 from sciextract.text.english import counted
 from sciextract.workflows.output import StandardOutput, check_target, whole_output
@@ -78,7 +78,7 @@ class TableJob:
     sentences: bool
     excel: bool
     force: bool
-    wanted: Wanted
+    wanted: Wanted = field(default_factory=Wanted)
     values: Sequence[str] = ()
 
     def check(self, kept: Sequence[Path]) -> None:
@@ -115,21 +115,41 @@ class TableJob:
         left_out = sum(paper.left_out for paper in papers)
         cells = {str(standing): counts[standing] for standing in Standing}
         made = TableReport(self.output, form, len(papers), len(views[0].rows), cells, left_out)
-        how = title, made.describe(), self.sentences
+        made.cut = self.put(views, title, made.describe(), papers)
+        return made
+
+    def put(
+        self, views: Sequence[View], title: str, words: str, papers: Sequence[PaperFacts] = ()
+    ) -> int:
+        """Write views, whole or not at all; gives how many cells a workbook cuts.
+
+        Args:
+            views: The first one alone, but for a workbook.
+            title: Of a page.
+            words: What stands above the table.
+            papers: What a database is made of.
+
+        Raises:
+            OutputError: They cannot be written.
+            UsageError: A database was asked for, and there are no abstracts.
+        """
+        form, how, cut = self._form(), (title, words, self.sentences), 0
+        if form == "sqlite" and not papers:
+            raise UsageError("a database holds abstracts, not a view of them", "--to csv")
         if not self._to_file:
             with StandardOutput() as stream:
                 stream.writelines(f"{line}\n" for line in lines_of(form, views[0], *how))
-            return made
+            return cut
         with whole_output(Path(str(self.output))) as partial:
             if form == "sqlite":
                 write_database(papers, partial, self.values)
             elif form == "xlsx":
-                made.cut = write_workbook(views, partial, *how)
+                cut = write_workbook(views, partial, *how)
             else:
                 encoding = "utf-8-sig" if self.excel else "utf-8"
                 with partial.open("w", encoding=encoding, newline="\n") as file:
                     file.writelines(f"{line}\n" for line in lines_of(form, views[0], *how))
-        return made
+        return cut
 
     @property
     def _to_file(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UsageError
@@ -32,8 +32,8 @@ class Cell(NamedTuple):
 
     @property
     def number(self) -> float | None:
-        """The number that it is, if it is nothing else; a key or a title is none."""
-        return float(self.text) if self.standing and _PLAIN_NUMBER.fullmatch(self.text) else None
+        """The number that it is, if a sentence says it and it is nothing else; a key or a title is none."""
+        return float(self.text) if self.sentences and _PLAIN_NUMBER.fullmatch(self.text) else None
 
 
 class Row(NamedTuple):
@@ -48,16 +48,16 @@ class Column(NamedTuple):
     """A column: its title, what makes its cells, and whether sentences stand behind them."""
 
     title: str
-    cell: Callable[[Row], Cell]
+    cell: Callable[[Any], Cell]
     is_said: bool = True
 
 
 class View(NamedTuple):
-    """A table; its name is ``papers``, ``mentions`` or ``relations``."""
+    """A table: its name, its columns, and what they make their cells of, a row each."""
 
     name: str
     columns: tuple[Column, ...]
-    rows: Sequence[Row]
+    rows: Sequence[Any]
 
     def cells(self) -> Iterator[list[Cell]]:
         """The cells of each row."""
@@ -183,13 +183,6 @@ def _view_of_mentions(
         for kind in dict.fromkeys(mention.entity.label for mention in thing)
         if label in ("", kind) and (own := tuple(m for m in thing if m.entity.label == kind))
     ]
-    sides = {
-        (link.relation.label, side)
-        for paper in papers
-        for link in paper.links
-        for side, mention in enumerate((link.head, link.tail))
-        if label in ("", mention.entity.label)
-    }
 
     def related(relation: str, side: int) -> Column:
         def cell(row: Row) -> Cell:
@@ -209,7 +202,8 @@ def _view_of_mentions(
         return Column(title, cell, is_said=False)
 
     kind = Column("type", lambda row: Cell(row.thing[0].entity.label), is_said=False)
-    columns = [related(label, side) for label in relations for side in (0, 1) if (label, side) in sides]  # fmt: skip
+    sides = (related(relation, side) for relation in relations for side in (0, 1))
+    columns = [side for side in sides if any(side.cell(row).sentences for row in rows)]
     shown = [kind, Column("mention", lambda row: _named(row.thing, True))]
     shown += [measured(*part) for part in _MEASURED if values]
     return View("mentions", (*_PAPER, *shown, *columns), rows)

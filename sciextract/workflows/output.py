@@ -148,7 +148,9 @@ def reported_as(name: str) -> Iterator[None]:
     is_file = name != _STANDARD_OUTPUT and (os.path.isfile(name) or not os.path.exists(name))
     kept = "the lines written so far are complete"
     again = "free some space, then resume with --resume" if is_file else ""
-    with explain_write_errors(name, "choose another --output", kept=kept, when_full=again):
+    with explain_write_errors(
+        name, "close it where it is open, or choose another --output", kept=kept, when_full=again
+    ):
         yield
 
 

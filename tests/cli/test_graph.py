@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -231,6 +233,34 @@ def test_results(work: Path, command: Command) -> None:
     assert written.err.strip() == "r.csv holds 2 results"
     none = command("graph", "results", "--differences", "--graph", "r.graph")
     assert (none.code, none.out) == (1, "")
+
+
+def test_a_table_of_what_papers_about_a_node_report(work: Path, command: Command) -> None:
+    texts = {
+        "a": "We propose LazyMP. LazyMP has an error of 0.5 mm on PondBank. LazyMP beats OldMP.",
+        "b": "OldMP has an error of 2 mm on PondBank.",
+    }
+    words = {"LazyMP": "Method", "OldMP": "Method", "error": "Metric", "PondBank": "Material"}
+    documents = [
+        abstract(
+            key, text, {word: label for word, label in words.items() if word in text},
+            [("LazyMP", "COMPARE", "OldMP")] if key == "a" else [], year=2020, title=f"=About {key}",
+        )
+        for key, text in texts.items()
+    ]  # fmt: skip
+    write(work / "p.jsonl", documents)
+    assert command("graph", "build", "p.jsonl", "--graph", "t.graph").code == 0
+    made = command("graph", "table", "LazyMP", "--with-sentences", "--graph", "t.graph")
+    (row,) = csv.DictReader(io.StringIO(made.out))
+    found = [row[name] for name in ("method", "data", "metric", "value", "unit", "against")]
+    assert found == ["LazyMP", "PondBank", "error", "0.5", "mm", "OldMP"]
+    assert row["title"] == "'=About a"
+    assert row["value: sentence"] == "LazyMP has an error of 0.5 mm on PondBank."
+    for name in ("t.xlsx", "t.html", "t.md"):
+        words_ = ("graph", "table", "PondBank", "--output", name, "--graph", "t.graph")
+        assert command(*words_).code == 0
+    assert command(*words_[:4], "t.db", "--graph", "t.graph").code == 2
+    assert command(*words_[:4], "t.graph", "--graph", "t.graph").code == 2
 
 
 def test_together(graph: Path, command: Command) -> None:

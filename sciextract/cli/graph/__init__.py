@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from sciextract.cli.graph.build import build
 from sciextract.cli.graph.group import graph
-from sciextract.cli.graph.output import export, survey, view
+from sciextract.cli.graph.output import export, survey, table, view
 from sciextract.cli.graph.papers import papers, results
 from sciextract.cli.graph.queries import gaps, neighbours, subtopics, together, top
 from sciextract.cli.graph.repairs import hide, merge, rename, repairs, split
 from sciextract.cli.graph.trends import trends
 
 for command in (
-    build, top, neighbours, together, papers, results, gaps, subtopics, trends, survey, export, view,
+    build, top, neighbours, together, papers, results, gaps, subtopics, trends, table, survey, export, view,
     merge, split, hide, rename, repairs,
 ):  # fmt: skip
     graph.command()(command)

@@ -1,4 +1,4 @@
-"""``sciextract graph export``, ``survey`` and ``view``."""
+"""``sciextract graph export``, ``table``, ``survey`` and ``view``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sciextract.cli.console import (
     report,
     say,
 )
-from sciextract.cli.graph.group import GraphOption, NodeArgument, WithGenericOption
+from sciextract.cli.graph.group import GraphOption, NodeArgument, WithGenericOption, nothing
 from sciextract.text.english import counted
 
 
@@ -53,6 +53,44 @@ def export(
         export_graph(connection, graph, to, output, least=least, papers=with_papers, force=force)
     summary = {"format": to, "output": str(output), "least": least}
     report(summary, f"{output} written", as_json, quiet=quiet)
+
+
+def table(
+    node: NodeArgument,
+    graph: GraphOption,
+    with_sentences: bool = flag("Each value with its sentence.", "--with-sentences"),
+    to: Literal["csv", "xlsx", "md", "html"] | None = typer.Option(
+        None, help="Form of the table (default: what the name of the file says, else csv)."
+    ),
+    output: Path | None = option("PATH", "The file to write (default: standard output)."),
+    excel: bool = flag("CSV that Excel opens by a double click.", "--excel"),
+    force: ForceOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the values that papers about a node report: method, data, metric, value, unit, and what is compared.
+
+    Example:
+
+        sciextract graph table "visual odometry" --with-sentences --output odometry.xlsx --graph field.graph
+    """
+    from sciextract.graph.database import open_graph
+    from sciextract.graph.queries.nodes import find_node
+    from sciextract.table.findings import view_of_findings
+    from sciextract.table.job import TableJob
+
+    target = None if output is None else str(output)
+    job = TableJob(target, to, None, with_sentences, excel, force)
+    job.check([graph])
+    with open_graph(graph) as connection:
+        found = find_node(connection, node)
+        findings = view_of_findings(connection, found)
+        if not findings.rows:
+            raise nothing(f"no sentence of an abstract that names {found.name} states a value")
+        papers = counted(len({row.paper.document for row in findings.rows}), "abstract")
+        words = f"{counted(len(findings.rows), 'value')} of {papers}"
+        job.put([findings], found.name, words)
+    if not quiet:
+        say("", f"{words} to {target or 'standard output'}")
 
 
 def survey(
