@@ -26,6 +26,7 @@ from sciextract.cli.console import (
 )
 from sciextract.cli.finishing import selection
 from sciextract.errors import UsageError
+from sciextract.resources import SUFFIX
 from sciextract.text.english import counted
 
 if TYPE_CHECKING:
@@ -39,7 +40,10 @@ class TableOptions:
     """The options of ``table``."""
 
     inputs: list[str] | None = argument(
-        "[IN...]", "Annotated files instead of a project.", default=None, show_default=False
+        "[IN...]",
+        "Annotated files, or a project (default: as --project).",
+        default=None,
+        show_default=False,
     )
     project: ProjectOption = None
     input_format: InputFormatOption = None
@@ -100,11 +104,14 @@ def table(options: TableOptions) -> None:
     job = TableJob(options.output, options.to, *how, wanted, options.values or ())
     drawn = not options.quiet and is_terminal(sys.stderr)
     with Screen(drawn, "") as screen:
-        if options.inputs:
+        project = options.project
+        if not project and len(named := options.inputs or []) == 1 and named[0].endswith(SUFFIX):
+            project = named[0]
+        if options.inputs and project not in options.inputs:
             made = _of_files(job, options, screen)
         else:
             chosen = selection(options.queue, options.keys, None, None)
-            with open_chosen_project(options.project, read=True) as opened:
+            with open_chosen_project(project, read=True) as opened:
                 job.check([opened.path, folder_of(opened.path)])
                 papers = papers_of_project(opened, chosen, wanted, screen.line.update)
                 types = opened.schema.entity_labels, opened.schema.relation_labels

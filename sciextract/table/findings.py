@@ -28,7 +28,7 @@ def view_of_findings(connection: Connection, node: Node) -> View:
     columns = (
         _column("key", lambda row: row.paper.doc_key),
         _column("authors", lambda row: BETWEEN.join(row.paper.published.authors)),
-        _column("year", lambda row: row.paper.published.year),
+        Column("year", lambda row: Cell(str(row.paper.published.year or ""), is_year=True), False),
         _column("title", lambda row: row.paper.published.title),
         _column("doi", lambda row: row.paper.published.doi),
         _column("method", lambda row: row.system and row.system.name),

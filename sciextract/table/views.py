@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Layer
@@ -29,11 +30,13 @@ class Cell(NamedTuple):
     text: str
     sentences: tuple[str, ...] = ()
     standing: Standing | None = None
+    is_year: bool = False
 
     @property
     def number(self) -> float | None:
-        """The number that it is, if a sentence says it and it is nothing else; a key or a title is none."""
-        return float(self.text) if self.sentences and _PLAIN_NUMBER.fullmatch(self.text) else None
+        """The number that it is, if it is one and nothing else; a key or a title is none."""
+        may_be = self.is_year or self.standing or self.sentences
+        return float(self.text) if may_be and _PLAIN_NUMBER.fullmatch(self.text) else None
 
 
 class Row(NamedTuple):
@@ -60,15 +63,18 @@ class View(NamedTuple):
     rows: Sequence[Any]
 
     def cells(self) -> Iterator[list[Cell]]:
-        """The cells of each row."""
+        """The cells of each row; those of columns that nothing is said of have no sentences."""
         for row in self.rows:
-            yield [column.cell(row) for column in self.columns]
+            found = zip(self.columns, (column.cell(row) for column in self.columns), strict=True)
+            yield [
+                cell if column.is_said else cell._replace(sentences=()) for column, cell in found
+            ]
 
     def texts(self, sentences: bool) -> Iterator[list[str]]:
         """The titles, then the words of each row; sentences stand behind what they say."""
         widths = [1 + (sentences and column.is_said) for column in self.columns]
         titles = [Cell(column.title, (f"{column.title}: sentence",)) for column in self.columns]
-        for cells in (titles, *self.cells()):
+        for cells in chain([titles], self.cells()):
             pairs = ((cell.text, " ".join(cell.sentences)) for cell in cells)
             yield [text for pair, width in zip(pairs, widths, strict=True) for text in pair[:width]]
 
@@ -121,7 +127,7 @@ def _about(name: str) -> Column:
     def cell(row: Row) -> Cell:
         value = row.paper.about.get(name, "")
         listed = BETWEEN.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-        return Cell(" ".join(listed.split()))
+        return Cell(" ".join(listed.split()), is_year=name == "year")
 
     return Column(name, cell, is_said=False)
 
@@ -162,7 +168,7 @@ def _view_of_papers(
             found = (m for thing in row.paper.things for m in thing if m.entity.label == label)
             return _named(found, row.paper.has_looked_for(Layer.ENTITIES, label), called)
 
-        return Column(title, cell)
+        return Column(title, cell, is_said=called is not _unit_of)
 
     columns = list(_PAPER)
     for label in types:
@@ -181,7 +187,9 @@ def _view_of_mentions(
         for paper in papers
         for thing in paper.things
         for kind in dict.fromkeys(mention.entity.label for mention in thing)
-        if label in ("", kind) and (own := tuple(m for m in thing if m.entity.label == kind))
+        if kind
+        and label in ("", kind)
+        and (own := tuple(m for m in thing if m.entity.label == kind))
     ]
 
     def related(relation: str, side: int) -> Column:
@@ -197,7 +205,8 @@ def _view_of_mentions(
 
     def measured(title: str, called: _Called) -> Column:
         def cell(row: Row) -> Cell:
-            return _named((m for m in row.thing if m.entity.label in values), True, called)
+            is_value = row.thing[0].entity.label in values
+            return _named(row.thing, True, called) if is_value else Cell("")
 
         return Column(title, cell, is_said=False)
 

@@ -43,7 +43,7 @@ def rows_of(table: str) -> list[dict[str, str]]:
 def test_a_row_a_paper_tells_what_is_none_from_what_nobody_looked_for(
     command: Command, project: Path
 ) -> None:
-    gold, plain = rows_of(command("table", "--with-sentences").out)
+    gold, plain = rows_of(command("table", "--with-sentences", project).out)
     assert (gold["Method"], gold["Task"], gold["Material"]) == (
         "Lattice parsing",
         "translation",
@@ -199,7 +199,7 @@ def test_quantities_stand_as_number_and_unit(command: Command, work: Path) -> No
         "clusters": [],
     }
     single = {**quantities, "doc_key": "one", "sentences": [["Slag", "bore", "3.5", "per", "cent"]]}
-    single |= {"ner": [[[2, 4, "Value"]]], "relations": [[]]}
+    single |= {"ner": [[[2, 4, "Value"]]], "relations": [[]], "year": "2012"}
     path = write_lines(work / "q.jsonl", quantities, single)
     first, second = rows_of(command("table", path, "--values", "Value").out)
     assert (first["Value: number"], first["Value: unit"]) == ("5–10; room temperature", "MPa; ")
@@ -208,7 +208,7 @@ def test_quantities_stand_as_number_and_unit(command: Command, work: Path) -> No
     command("table", path, "--values", "Value", "--output", "t.xlsx")
     rows = load_workbook("t.xlsx")["papers"].values
     cells = dict(zip(next(rows), [*rows][1], strict=True))
-    assert cells["Value: number"] == 3.5
+    assert (cells["Value: number"], cells["year"]) == (3.5, 2012)
     command("table", path, "--values", "Value", "--output", "t.db")
     query = "SELECT number, upper, unit FROM mentions WHERE words LIKE '5%'"
     assert [*Database("t.db").query(query)] == [{"number": 5.0, "upper": 10.0, "unit": "MPa"}]
