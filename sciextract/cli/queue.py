@@ -45,6 +45,10 @@ def make(
     missing: str | None = option(
         "TYPE", "Instead of an order: the abstracts that were finished before this type came."
     ),
+    likely: str | None = option(
+        "ATTRIBUTE=VALUE",
+        "Instead of an order: what likely has this value of an attribute of the abstract first.",
+    ),
     most: int = option("N", "Maximum number of abstracts.", min=1, default=200),
     name: str | None = option("NAME", "Name of the queue (default: that of --by)."),
     seed: int = option("N", "Seed of the random order.", min=0, default=0),
@@ -66,6 +70,8 @@ def make(
         sciextract queue make --by diversity --name "first round"
 
         sciextract queue make --missing Metric
+
+        sciextract queue make --likely include=yes
     """
     from sciextract.cli.console import ProgressLine, is_terminal
     from sciextract.workflows.active.queues import QueueOrder, make_queue
@@ -78,6 +84,16 @@ def make(
             kept = queue_missing(opened, missing, name or "")
         words = f"queue {kept.name!r}: {counted(len(kept.numbers), 'abstract')} finished before {missing} came; to work through it: sciextract tui, then F3"
         summary = {"name": kept.name, "missing": missing, "abstracts": len(kept.numbers)}
+        report(summary, words, as_json, quiet=quiet)
+        return
+    if likely is not None:
+        from sciextract.workflows.active.queues import queue_likely
+
+        progress = ProgressLine(not quiet and is_terminal(sys.stderr))
+        with open_chosen_project(project) as opened, progress as line:
+            kept, shares = queue_likely(opened, likely, name or "", most, line.update)
+        words = f"queue {kept.name!r}: {counted(len(kept.numbers), 'abstract')}, {likely} with {shares[0]:.2f} to {shares[-1]:.2f}; to work through it: sciextract tui, then F3"
+        summary = {"name": kept.name, "likely": likely, "probabilities": shares}
         report(summary, words, as_json, quiet=quiet)
         return
     # The words are written out above: importing By costs numpy, and --help would pay for it.

@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from sciextract.errors import MissingExtraError
@@ -55,6 +56,7 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
         "bases": learned.bases,
     }
     gate = learned.gate and learned.gate.to_json()
+    taken["attributes"] = [asdict(said) for said in learned.attributes]
     found = model.to_json() | taken | {"scores": validation.to_json(), "gate": gate}
     place = model.id if model.registered else str(model.folder)
     words = f"{model.id}: learned from {counted(learned.documents, 'abstract')} in {learned.seconds:.1f} s"
@@ -63,6 +65,13 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
             say("Note", learned.bases)
         for line in validation.lines():
             say("", line)
+        for said in learned.attributes:
+            share, common = round(100 * said.right), round(100 * said.commonest)
+            places = counted(said.places, "place")
+            say(
+                "",
+                f"{said.label}: {share} % of {places} right by folds, {common} % have the commonest value; suggested at the desk",
+            )
         if not validation.layers:
             say("Note", f"not measured: that takes {LEAST} finished abstracts")
         if learned.unseen:

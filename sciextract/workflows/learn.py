@@ -18,6 +18,7 @@ from sciextract.inference.decoding import softmax
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.promise import Promise
 from sciextract.learning.adapter import learn, learn_types
+from sciextract.learning.attributes import AttributeHeads
 from sciextract.learning.bases import LEAST, BaseComparison
 from sciextract.snapshot.documents import TrainingDocument
 from sciextract.snapshot.gathering import training_document
@@ -27,6 +28,7 @@ from sciextract.store.document_state import Context
 from sciextract.store.documents import known_documents, recently_decided
 from sciextract.store.finished import SUGGEST_TYPES
 from sciextract.store.ingest import ModelRun, need_prediction
+from sciextract.store.rows import attribute_name
 from sciextract.workflows.learning_curve import LayerUse, learning_curve
 from sciextract.workflows.model_choice import ModelChoice, base_for
 from sciextract.workflows.predict_project import PredictReport
@@ -62,6 +64,19 @@ def learn_from_project(project: Project, states: EncoderStates) -> Extractor:
     learning is learned again by the next one.
     """
     return learn(training_documents(project, MOST_FINISHED), project.schema, states)
+
+
+def learn_attributes(project: Project, states: EncoderStates) -> AttributeHeads | None:
+    """What the finished abstracts teach of attributes; ``None`` where the schema has none. The project is only read."""
+    if not (kinds := project.schema.attributes):
+        return None
+    by_label: dict[str, list[AnnotatedDocument]] = {kind.label: [] for kind in kinds}
+    for number in sorted(recently_decided(project.connection, MOST_FINISHED)):
+        progress = project.document_state(number).progress
+        for label, finished in by_label.items():
+            if progress and attribute_name(label) in progress.covered:
+                finished.append(project.document(number))
+    return AttributeHeads([(kind, by_label[kind.label]) for kind in kinds], states)
 
 
 def suggest_parts(project: Project, label: str, parts: Sequence[str]) -> Outcome:
@@ -161,15 +176,19 @@ def annotate_with_adapter(
     Raises:
         ProjectError: The project cannot be written.
     """
-    adapter = learn_from_project(project, EncoderStates(extractor))
-    run = suggest_with(project, adapter, on_progress)
+    states = EncoderStates(extractor)
+    adapter, attributes = learn_from_project(project, states), learn_attributes(project, states)
+    run = suggest_with(project, adapter, on_progress, attributes)
     skipped = len(project.numbers()) - run.documents
     made = run.source.rpartition("/")[2] if run.documents else ""
     return PredictReport(str(adapter.model), made, run.documents, skipped)
 
 
 def suggest_with(
-    project: Project, adapter: Extractor, on_progress: Callable[[int, int], None] | None = None
+    project: Project,
+    adapter: Extractor,
+    on_progress: Callable[[int, int], None] | None = None,
+    attributes: AttributeHeads | None = None,
 ) -> ModelRun:
     """Put an adapter's predictions into the abstracts that nobody has touched, as one model run.
 
@@ -181,6 +200,7 @@ def suggest_with(
         project: Open for writing.
         adapter: The trained adapter.
         on_progress: Called with abstracts done and abstracts in all.
+        attributes: What it says of items and abstracts.
 
     Raises:
         ProjectError: The project cannot be written; what was predicted before is in it, whole abstracts only.
@@ -189,7 +209,8 @@ def suggest_with(
     numbers = find_untouched(project)
     for start in range(0, len(numbers), _BATCH):
         batch = numbers[start : start + _BATCH]
-        run.add([(number, _annotated(project, adapter, number)) for number in batch])
+        found = [(number, _annotated(project, adapter, number)) for number in batch]
+        run.add([(number, _with_attributes(item, attributes)) for number, item in found])
         if on_progress:
             on_progress(run.documents, len(numbers))
     run.finish()
@@ -221,6 +242,13 @@ def _annotated(project: Project, adapter: Extractor, number: int) -> AnnotatedDo
     # Suggestions are shown with what was considered, so that another span or label costs one key.
     document = documents.load(project.connection, number).document
     return adapter.with_settings(candidates=True).annotate(document)
+
+
+def _with_attributes(found: AnnotatedDocument, heads: AttributeHeads | None) -> AnnotatedDocument:
+    if heads is None:
+        return found
+    said = replace(found.annotations, attributes=heads.suggest(found))
+    return replace(found, annotations=said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +304,7 @@ class Learner:
         self._model = model
         self._states: EncoderStates | None = None
         self._adapter: Extractor | None = None
+        self._attributes: AttributeHeads | None = None
         self._layers = ALL_LAYERS
         self._comparison: BaseComparison | None = None
         self._compared, self._change = 0, ""
@@ -294,6 +323,7 @@ class Learner:
             known = not states.extractor.config.labels_unknown_to(project.schema)
             started = time.monotonic()
             adapter = self._adapter = learn_from_project(project, states)
+            self._attributes = learn_attributes(project, states)
             seconds = time.monotonic() - started
             # Again whenever half as much more is finished: bases rarely change places later.
             if not self._comparison and finished_of(adapter) >= 1.5 * self._compared:
@@ -341,5 +371,6 @@ class Learner:
                 predicted = _annotated(project, self._adapter, number)
                 same = self._layers.issuperset(project.schema.layers)
                 shown = predicted if same else _annotated(project, used, number)
+                shown = _with_attributes(shown, self._attributes)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found

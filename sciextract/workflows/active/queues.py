@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import Layer
+from sciextract.documents.schema import ABSTRACT
 from sciextract.errors import ActionRefusedError, UsageError
+from sciextract.learning.attributes import LEAST
 from sciextract.store.coverage import MISSING, Type, find_missing
 from sciextract.store.queries import (
     SavedQueue,
@@ -151,6 +153,58 @@ def queue_missing(project: Project, label: str, name: str) -> SavedQueue:
         raise ActionRefusedError(f"no finished abstract lacks {label}: there is nothing to go over")
     sort = f"{MISSING}{covered_name(*types[label])}"
     return save_queue(project, SavedQueue(name or f"missing {label}", tuple(numbers), sort=sort))
+
+
+def queue_likely(
+    project: Project, wanted: str, name: str, most: int, on_progress: OnProgress
+) -> tuple[SavedQueue, list[float]]:
+    """Save a queue of the abstracts that are not done, those first that likely have a value of an attribute.
+
+    Args:
+        project: Open for writing.
+        wanted: ``ATTRIBUTE=VALUE``, for a flag ``ATTRIBUTE``.
+        name: Of the queue; empty for the words of ``wanted``.
+        most: Abstracts at most.
+        on_progress: Called with abstracts done and abstracts in all.
+
+    Returns:
+        The queue, and the probabilities in its order.
+
+    Raises:
+        UsageError: The schema has no such attribute of abstracts, or no such value of it.
+        ActionRefusedError: Too little is finished to learn it, nothing is left, or there is a queue of that name.
+    """
+    from sciextract.inference.adapter.states import EncoderStates
+    from sciextract.workflows.learn import base_model, learn_attributes
+
+    label, _, value = wanted.partition("=")
+    kinds = {kind.label: kind for kind in project.schema.attributes_of(ABSTRACT)}
+    if label not in kinds or not kinds[label].takes(value):
+        known = [
+            "=".join(filter(None, (kind.label, choice)))
+            for kind in kinds.values()
+            for choice in (kind.values or ("",))
+        ]
+        raise UsageError(
+            f"--likely {wanted!r} is no value of an attribute of abstracts",
+            f"there are: {', '.join(known) or 'none; the schema names them'}",
+        )
+    pool = pool_of(project)
+    heads = learn_attributes(project, EncoderStates(base_model(project)[0]))
+    shares: list[tuple[float, int]] = []
+    for done, number in enumerate(pool.open, start=1):
+        document = project.document(number)
+        share = heads.probability_of(document, label, value) if heads else None
+        if share is None:
+            problem = f"the finished abstracts do not teach {wanted}"
+            hint = f"at least {LEAST} have to be finished, some with the value and some without"
+            raise ActionRefusedError(problem, hint)
+        shares.append((-share, number))
+        on_progress(done, len(pool.open))
+    shares.sort()
+    numbers = tuple(number for _, number in shares[:most])
+    queue = SavedQueue(name or f"likely {wanted}", numbers, sort=f"likely {wanted}")
+    return save_queue(project, queue), [round(-share, 4) for share, _ in shares[:most]]
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:

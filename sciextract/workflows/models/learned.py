@@ -21,12 +21,18 @@ from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.held_out import held_out
 from sciextract.inference.model_config import ModelConfig
 from sciextract.learning.adapter import WRITTEN, learn
+from sciextract.learning.attributes import AttributeScore
 from sciextract.learning.validation import LEAST, Validation, validate
 from sciextract.metrics.promotion import CROSS_VALIDATED, GateReport
 from sciextract.snapshot.documents import positive_part
 from sciextract.store import Project
 from sciextract.text.english import counted
-from sciextract.workflows.learn import base_model, compare_bases, training_documents
+from sciextract.workflows.learn import (
+    base_model,
+    compare_bases,
+    learn_attributes,
+    training_documents,
+)
 from sciextract.workflows.models.compare import gate_predictions
 from sciextract.workflows.models.registry import KnownModel, check_name, known_at, register
 
@@ -45,6 +51,7 @@ class LearnedModel:
         documents: Abstracts that it was trained on.
         gate: The comparison with the model that knows the labels already; ``None`` where none does.
         unseen: Types of the schema that none of these abstracts has.
+        attributes: How good suggestions of attributes at the desk are; they are not part of the model.
         bases: On which base it stands and why: how each one did, or that the model in use cannot be used; else empty.
     """
 
@@ -55,6 +62,7 @@ class LearnedModel:
     gate: GateReport | None
     unseen: tuple[str, ...]
     bases: str = ""
+    attributes: tuple[AttributeScore, ...] = ()
 
 
 def learn_model(
@@ -131,7 +139,9 @@ def learn_model(
     seen = {item.label for each in annotated for item in each.entities}
     seen |= {item.label for each in annotated for item in each.relations}
     unseen = tuple(each.label for each in project.schema.types if each.label not in seen)
-    return LearnedModel(made, validation, seconds, len(finished), gate, unseen, bases)
+    said = learn_attributes(project, states)
+    told = tuple(said.scores()) if said else ()
+    return LearnedModel(made, validation, seconds, len(finished), gate, unseen, bases, told)
 
 
 def _card(config: ModelConfig, validation: Validation) -> str:

@@ -1,0 +1,100 @@
+"""Attributes by commands: what learn says of them, what the desk would be offered, and what likely comes first."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from sciextract.cli.main import make_app
+from sciextract.documents.annotations import State
+from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema_file import parse_schema
+from sciextract.errors import ActionRefusedError, UsageError
+from sciextract.inference.extractor import Extractor
+from sciextract.store import create_project, open_project
+from sciextract.store.ingest import Import
+from sciextract.store.queries import read_queue
+from sciextract.text.analyse import make_document
+from sciextract.workflows.learn import annotate_with_adapter
+
+SCHEMA = parse_schema(
+    {
+        "name": "stone",
+        "entities": [{"label": "Finding", "key": "f", "colour": "#112233"}],
+        "attributes": [
+            {"label": "include", "key": "i", "on": ["abstract"], "kind": "choice",
+             "values": ["yes", "no"]},
+            {"label": "negated", "key": "n", "on": ["Finding"]},
+        ],
+    },
+    "test",
+)  # fmt: skip
+SALT = "Salt crystals damaged the limestone of church {}. We measured its decay by ultrasound."
+TAX = "The tax on imported cars rose in year {}. Households bought fewer vehicles."
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Twelve abstracts on stone and on taxes in turn, of which eight are done."""
+    path = tmp_path / "stone.sciextract"
+    with create_project(path, SCHEMA, "ann") as opened:
+        texts = [(TAX if number % 2 else SALT).format(number) for number in range(12)]
+        items = [make_document(f"d{number}", text, {}) for number, text in enumerate(texts)]
+        Import(opened, "import:t", {}).add([(AnnotatedDocument(item), ()) for item in items])
+        for number in range(1, 9):
+            opened.actions.set_attribute(number, "", "include", "yes" if number % 2 else "no")
+            opened.actions.mark_done(number)
+    return path
+
+
+def run(*words: str) -> str:
+    result = CliRunner().invoke(make_app(), words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_what_is_likely_included_comes_first(project: Path) -> None:
+    made = json.loads(
+        run("queue", "make", "--likely", "include=yes", "--project", str(project), "--json")
+    )
+    assert made["probabilities"] == sorted(made["probabilities"], reverse=True)
+    with open_project(project, read=True) as opened:
+        queue = read_queue(opened, made["name"])
+    assert queue is not None
+    assert {*queue.numbers[:2]} == {9, 11}, "stone before taxes"
+
+
+@pytest.mark.parametrize("wanted", ["include=maybe", "negated", "other=yes"])
+def test_what_is_no_value_of_an_abstract(project: Path, wanted: str) -> None:
+    with pytest.raises(UsageError, match="no value of an attribute"):
+        run("queue", "make", "--likely", wanted, "--project", str(project))
+
+
+def test_too_little_is_finished(project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        while opened.undo()[0].kind != "import":
+            pass
+        opened.redo()
+    with pytest.raises(ActionRefusedError, match="do not teach"):
+        run("queue", "make", "--likely", "include=yes", "--project", str(project))
+
+
+def test_suggestions_wait_for_a_decision(project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        annotate_with_adapter(opened, Extractor.load("sci", threads=1))
+        [said] = opened.document_state(9).attributes
+        assert (said.label, said.value, said.state) == ("include", "yes", State.UNDECIDED)
+        [said] = opened.document_state(10).attributes
+        assert said.value == "no"
+
+
+def test_learn_says_how_good_suggestions_are(project: Path, tmp_path: Path) -> None:
+    made = json.loads(
+        run("learn", "--project", str(project), "--output", str(tmp_path / "m"), "--json")
+    )
+    [said] = made["attributes"]
+    assert (said["label"], said["places"], said["commonest"]) == ("include", 8, 0.5)
+    assert said["right"] > 0.8
