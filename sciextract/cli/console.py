@@ -399,7 +399,7 @@ def find_chosen_project(named: str | None) -> Path:
 
 def warn_of_network(project: Path) -> None:
     """Say it when a project lies on a network file system, where it is written in another way."""
-    from sciextract.store.sqlite import is_network
+    from sciextract.store.filesystem import is_network
 
     if is_network(project):
         slow = f"{project} lies on a network file system: it is slower there and allows one writer at a time"

@@ -21,12 +21,12 @@ from sciextract.errors import (
     ProjectFullError,
     ProjectMissingError,
 )
+from sciextract.store.filesystem import free_bytes
 from sciextract.store.sqlite import (
     KEPT_ASIDE,
     check_project,
     connect,
     damaged,
-    free_bytes,
     has_log,
     is_sound,
     problems,

@@ -14,6 +14,7 @@ from typing import Any
 
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import state_tables
+from sciextract.store.filesystem import free_bytes, is_network
 from sciextract.store.maintenance import checks
 from sciextract.store.maintenance.backup import Backup, folder_of, list_backups, newest_sound
 from sciextract.store.maintenance.checks import CheckResult, Severity
@@ -24,9 +25,7 @@ from sciextract.store.sqlite import (
     WRONG_VALUES,
     check_project,
     connect,
-    free_bytes,
     has_log,
-    is_network,
     mode_for,
     read_only,
 )

@@ -11,8 +11,8 @@ import pytest
 
 from sciextract.errors import ProjectReadOnlyError
 from sciextract.store import Project, open_project
+from sciextract.store.filesystem import is_network, mount_types
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.sqlite import is_network, mount_types
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -79,7 +79,7 @@ def test_mount_table_tells_network_file_systems(
     table = f"36 25 0:32 / {tmp_path} rw,relatime shared:1 - nfs4 server:/home rw\n"
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"25 1 8:1 / / rw - ext4 /dev/sda1 rw\n{table}")
-    monkeypatch.setattr("sciextract.store.sqlite._MOUNTS", mounts)
+    monkeypatch.setattr("sciextract.store.filesystem._MOUNTS", mounts)
     assert is_network(tmp_path / "below" / "p.sciextract")
     assert not is_network(tmp_path.parent / "p.sciextract")
     assert mount_types("1 2 3 / /my\\040disk rw - cifs //server rw") == {"/my disk": "cifs"}
