@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
+from sciextract.documents.annotations import (
+    NOT_REJECTED,
+    Annotations,
+    Attribute,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.text.analyse import analyse
 
@@ -36,6 +46,8 @@ PIECES = (
 )
 LABELS = ("Task", "Method", "Ω-type", "a_b")
 RELATION_LABELS = ("Used-for", "Part-of", "is_α")
+ATTRIBUTE_LABELS = ("Negated", "sure α", "a_b")
+VALUES = ("", "low", "2.5 ± 0.1 mm", "true", "=1+1", "a|b, c", "a_b")
 STATES = (State.IMPORTED, State.ACCEPTED, State.UNDECIDED, State.REJECTED)
 
 
@@ -69,6 +81,7 @@ def annotated_documents(
     labels: Sequence[str] = LABELS,
     untyped: bool = True,
     states: Sequence[State] = STATES,
+    attributes: bool = False,
 ) -> AnnotatedDocument:
     """Documents with nested, overlapping, equal and discontinuous entities, relations and clusters.
 
@@ -78,6 +91,7 @@ def annotated_documents(
         labels: Entity types.
         untyped: Whether some entities have no type.
         states: States of the items.
+        attributes: Whether items and the abstract have some.
     """
     text = draw(texts(pieces))
     label = st.sampled_from([*labels, ""] if untyped else [*labels])
@@ -96,6 +110,26 @@ def annotated_documents(
         for index, mentions in enumerate(draw(groups)):
             ordered = sorted(mentions, key=lambda each: entities[int(each[1:])].span)
             clusters.append(Cluster(f"C{index}", tuple(ordered), state=draw(state)))
+    said: dict[tuple[str, str], Attribute] = {}
+    if attributes:
+        ids = st.sampled_from(
+            ["", *(entity.id for entity in entities), *(link.id for link in relations)]
+        )
+        places = st.tuples(ids, st.sampled_from(ATTRIBUTE_LABELS))
+        for index, place in enumerate(draw(st.lists(places, max_size=4, unique=True))):
+            value = draw(st.sampled_from(VALUES))
+            said[place] = Attribute(f"A{index}", *place, value, state=draw(state))
     tokens = analyse(text, [entity.span for entity in entities])
     document = Document(draw(st.sampled_from(["d", "doc-1", "α 1"])), text, tokens)
-    return AnnotatedDocument(document, Annotations(entities, tuple(relations), tuple(clusters)))
+    items = (entities, tuple(relations), tuple(clusters))
+    found = Annotations(*items, attributes=tuple(said.values()))
+    return AnnotatedDocument(document, found)
+
+
+def said_of(annotations: Annotations) -> set[tuple[Any, ...]]:
+    """Attributes that are not rejected by what they stand on, for ids change on import."""
+    found = annotations.in_states(NOT_REJECTED)
+    ends = {entity.id: (entity.fragments, entity.label) for entity in found.entities}
+    on: dict[str, Any] = {"": "abstract", **ends}
+    on |= {link.id: (ends[link.head], ends[link.tail], link.label) for link in found.relations}
+    return {(on[item.target], item.label, item.value) for item in found.attributes}

@@ -1,6 +1,6 @@
 """brat standoff: a folder of .txt and .ann files that brat itself can show, or one such pair.
 
-brat's model is wider than ours: events, attributes, normalisations and notes are counted when they are read.
+brat's model is wider than ours: events, normalisations and notes are counted when they are read.
 """
 
 from __future__ import annotations
@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sciextract.documents.annotations import Entity, Span
+from sciextract.documents.annotations import NOT_REJECTED, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema import ANY_TYPE, LabelSchema
+from sciextract.documents.schema import ABSTRACT, ANY_TYPE, RELATION_PREFIX, LabelSchema
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.alignment import span_between
 from sciextract.formats.base import (
@@ -31,13 +31,21 @@ from sciextract.formats.base import (
     quoted,
     read_each,
 )
-from sciextract.formats.items import COREFERENCE, LOOSE, LOST_MEMBER, CorpusItems, in_fitting_unit
+from sciextract.formats.items import (
+    COREFERENCE,
+    LOOSE,
+    LOST_MEMBER,
+    UNFIT_ATTRIBUTE,
+    CorpusItems,
+    in_fitting_unit,
+)
 from sciextract.formats.json_values import dump_line, parse_object
 from sciextract.formats.layers import (
     LINE_BREAKS,
     LabelNames,
     encodable,
     entities_in_text,
+    named_attributes,
     named_links,
 )
 from sciextract.formats.sink import FileNames, FolderWriter, LineSink
@@ -58,6 +66,7 @@ class Notes:
         doc_keys: Document key by file name.
         labels: Label by its name in the files.
         fragments: By file name and T id the exact fragments.
+        attributes: By file name the attributes of the abstract: value by label.
         errors: Lines that cannot be read.
     """
 
@@ -65,6 +74,7 @@ class Notes:
     doc_keys: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
     fragments: dict[str, dict[str, tuple[Span, ...]]] = field(default_factory=dict)
+    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
     errors: list[FormatError] = field(default_factory=list)
 
 
@@ -95,6 +105,10 @@ def notes_for(folder: Path) -> Notes:
             notes.labels[label] = meaning
         if isinstance(file, str) and isinstance(key, str):
             notes.doc_keys[file] = key
+        said = record.get("attributes")
+        if isinstance(file, str) and isinstance(said, dict):
+            texts = {label: value for label, value in said.items() if isinstance(value, str)}
+            notes.attributes[file] = texts
         if isinstance(file, str) and isinstance(exact, dict):
             # What are no pairs of numbers leave brat's own fragments.
             notes.fragments[file] = {
@@ -137,9 +151,8 @@ def join_pieces(text: str, pieces: tuple[Span, ...]) -> tuple[Span, ...]:
 _MENTION = re.compile(r"(\S+) +([0-9]{1,15} +[0-9]{1,15}(?:; *[0-9]{1,15} +[0-9]{1,15})*)\s*")
 _RELATION = re.compile(r"(\S+)\s+([^\s:]+):(\S+)\s+([^\s:]+):(\S+)\s*")
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
-#: What lines of no T, no R and no group are, by their first letter.
-_KINDS = dict.fromkeys("AM", "brat attribute")
-_KINDS |= {"E": "brat event", "N": "brat normalisation", "#": "brat note"}
+#: What lines of no item of ours are, by their first letter.
+_KINDS = {"E": "brat event", "N": "brat normalisation", "#": "brat note"}
 _SUFFIXES = (".txt", ".ann")
 _SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
 _SHAPE = "expected a folder of .txt and .ann files, or one such file"
@@ -218,6 +231,8 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
 
     items, mentions = in_fitting_unit(read)
     _add_links(items, lines, mentions, notes.labels)
+    for label, value in notes.attributes.get(name, {}).items():
+        items.attribute(None, label, value)
     for suffix in _SPLIT_SUFFIXES if not ann else ():
         if pair.base.with_name(pair.base.name + suffix).exists():
             file = f"{pair.base.name}{suffix}"
@@ -279,15 +294,29 @@ def _add_links(
     mentions: dict[str, Entity],
     labels: Mapping[str, str],
 ) -> None:
-    """Add relations and clusters, whose arguments may stand on later lines; count all other lines."""
+    """Add relations and clusters, whose arguments may stand on later lines, then attributes; count all other lines."""
     names = Counter(line.partition("\t")[0] for _, line in lines)
     triggers = {found[1]: found[2] for _, line in lines if (found := _EVENT.match(line))}
     # An event that is an argument stands for its trigger.
     by_name = mentions | {e: mentions[t] for e, t in triggers.items() if t in mentions}
-    for place, line in lines:
+    relations: dict[str, Relation] = {}
+    # Attributes last: they may stand on relations below them.
+    for place, line in sorted(lines, key=lambda found: found[1][:1] in ("A", "M")):
+        name, _, rest = line.partition("\t")
         if line[:1] in ("R", "*"):
             with items.leaving_out(LOOSE):
-                _add_link(items, line, place, by_name, names, labels)
+                if relation := _add_link(items, line, place, by_name, names, labels):
+                    relations[name] = relation
+        elif line[:1] in ("A", "M"):
+            with items.leaving_out(UNFIT_ATTRIBUTE):
+                label, target, value, *_ = [*rest.strip().split(maxsplit=2), "", "", ""]
+                item = by_name.get(target) or relations.get(target)
+                if not item and target not in names:
+                    problem = f"the id {quoted(target)} is referred to"
+                    raise place.error(f"{problem}, but no line defines it")
+                if item:
+                    items.attribute(item, labels.get(label, label), labels.get(value, value))
+                items.unread["brat attribute of what is not read"] += not item
         elif line[:1] != "T":
             items.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
 
@@ -299,8 +328,8 @@ def _add_link(
     by_name: Mapping[str, Entity],
     names: Mapping[str, int],
     labels: Mapping[str, str],
-) -> None:
-    """Add a relation or cluster; ``names`` counts the lines with each id."""
+) -> Relation | None:
+    """Add a relation, which is returned, or a cluster; ``names`` counts the lines with each id."""
     name, _, rest = line.partition("\t")
     if name == "*":
         _, *ends = rest.split() or [""]
@@ -320,16 +349,17 @@ def _add_link(
         if mentions := [by_name[end] for end in ends if end in by_name]:
             items.cluster(mentions, None)
     elif not lost:
-        items.relation(by_name[ends[0]], by_name[ends[1]], labels.get(label, label), None)
+        return items.relation(by_name[ends[0]], by_name[ends[1]], labels.get(label, label), None)
     elif lost[0] not in names:
         raise place.error(f"the id {quoted(lost[0])} is referred to, but no line defines it")
     elif lost[0].startswith("T"):
         raise place.error(f"the mention {quoted(lost[0])} was left out")
     else:
         items.unread["brat relation of relations or attributes"] += 1
+    return None
 
 
-_ANY_ENTITY = "<ENTITY>"
+_ANY_ENTITY, _ANY_RELATION = "<ENTITY>", "<RELATION>"
 VISUAL_FILE = "visual.conf"
 _REFUSED_IN_LABELS = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -370,6 +400,9 @@ class BratWriter(FolderWriter):
                 self._noted.add(label_name)
                 self._note({"label": label_name, "stands_for": label})
         note: dict[str, Any] = {"doc_key": doc_key} if doc_key != name else {}
+        said = document.annotations.in_states(NOT_REJECTED).attributes
+        if of_abstract := {item.label: item.value for item in said if not item.target}:
+            note["attributes"] = of_abstract
         if exact:
             note["fragments"] = {
                 mention: [[span.char_start, span.char_end] for span in spans]
@@ -399,7 +432,7 @@ class BratWriter(FolderWriter):
     def _lines(
         self, annotated: AnnotatedDocument, text: str, exact: dict[str, tuple[Span, ...]]
     ) -> Iterator[str]:
-        """All lines: entities, relations, clusters. ``exact`` gets the fragments that a T line does not tell."""
+        """All lines: entities, relations, clusters, attributes. ``exact`` gets the fragments that a T line does not tell."""
         living = entities_in_text(annotated)
         pieces = {entity.id: pieces_of(text, entity.fragments) for entity in living}
         written = [entity for entity in living if pieces[entity.id]]
@@ -417,11 +450,23 @@ class BratWriter(FolderWriter):
             yield f"R{number}\t{self._labels.name_of(label)} Arg1:{head} Arg2:{tail}"
         for mentions in groups:
             yield f"*\t{COREFERENCE} {' '.join(mentions)}"
-        name_of = self._labels.name_of
+        ids = {link: f"R{number}" for number, link in enumerate(relations, start=1)}
+        for item in annotated.annotations.relations:
+            link = (names.get(item.head, ""), names.get(item.tail, ""), item.label)
+            names |= {item.id: ids[link]} if link in ids else {}
+        name_of, seen = self._labels.name_of, list[tuple[str, str]]()
+        # Those of the abstract stand in the notes.
+        said = named_attributes(annotated, names | {"": ""}, self.losses)
+        for (name, label), attribute in said.items():
+            if name:
+                value = attribute.value and name_of(attribute.value)
+                seen.append((name_of(label), value))
+                yield f"A{len(seen)}\t{' '.join(filter(None, (seen[-1][0], name, value)))}"
         self._configuration.see(
             {name_of(entity.label) for entity in written},
             {name_of(label) for *_, label in relations},
             groups,
+            seen,
         )
 
 
@@ -437,9 +482,26 @@ class Configuration:
             dict.fromkeys(map(labels.name_of, listed)) for listed in types
         )
         self._has_clusters = schema is None or schema.coreference
+        name_of = labels.name_of
+        any_of = {ANY_TYPE: _ANY_ENTITY, f"{RELATION_PREFIX}{ANY_TYPE}": _ANY_RELATION}
+        self._attributes: dict[str, tuple[list[str], dict[str, None]]] = {}
+        for kind in schema.attributes if schema else ():
+            on = [target for target in kind.on if target != ABSTRACT]
+            targets = [any_of.get(t) or name_of(t.removeprefix(RELATION_PREFIX)) for t in on]
+            values = dict.fromkeys(map(name_of, kind.values))
+            self._attributes[name_of(kind.label)] = targets, values
 
-    def see(self, entities: set[str], relations: set[str], groups: Collection[object]) -> None:
-        """Add the types of one document, which has such groups of mentions."""
+    def see(
+        self,
+        entities: set[str],
+        relations: set[str],
+        groups: Collection[object],
+        attributes: Iterable[tuple[str, str]],
+    ) -> None:
+        """Add the types of one document, which has such groups of mentions, and such values of attributes."""
+        for name, value in attributes:
+            known = self._attributes.setdefault(name, ([_ANY_ENTITY, _ANY_RELATION], {}))
+            known[1].update({value: None} if value else {})
         self._entities |= dict.fromkeys(sorted(entities))
         self._relations |= dict.fromkeys(sorted(relations))
         self._has_clusters |= bool(groups)
@@ -470,13 +532,17 @@ class Configuration:
                 lines.append(f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}")
         if self._has_clusters:
             lines.append(f"{COREFERENCE}\t{any_pair}, <REL-TYPE>:symmetric-transitive")
-        return "\n".join([*lines, "\n[events]", "\n[attributes]", ""])
+        lines += ["\n[events]", "\n[attributes]"]
+        for name, (on, values) in self._attributes.items():
+            listed = f", Value:{'|'.join(values)}" if values else ""
+            lines += [f"{name}\tArg:{'|'.join(on)}{listed}"] if on else []
+        return "\n".join([*lines, ""])
 
     def visual_conf(self) -> str:
         """The labels that names stand for, and the colours of the schema."""
         changed = self._labels.changed
         lines = ["[labels]"]
-        for name in (*self._entities, *self._relations):
+        for name in (*self._entities, *self._relations, *self._attributes):
             label = changed.get(name, name) or "mention without a type"
             if label.isprintable() and "|" not in label:
                 lines.append(f"{name} | {label}")

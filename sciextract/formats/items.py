@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from sciextract.documents.annotations import (
     Annotations,
+    Attribute,
     Cluster,
     Entity,
     Relation,
@@ -34,6 +35,7 @@ UNLABELLED = "relation"
 MISFIT = "mention that does not fit its text"
 LOOSE = "relation that does not fit"
 LOST_MEMBER = "mention of a cluster that is not there"
+UNFIT_ATTRIBUTE = "attribute that does not fit"
 _MOST_NAMED = 5
 
 
@@ -69,6 +71,7 @@ class CorpusItems:
         self._on: defaultdict[Span, list[Entity]] = defaultdict(list)
         self._relations: dict[str, Relation] = {}
         self._clusters: dict[str, Cluster] = {}
+        self._attributes: dict[str, Attribute] = {}
         self._links: list[tuple[Entity, Entity]] = []
         self.remarks: Counter[str] = Counter()
         self.unread: Counter[str] = Counter()
@@ -170,6 +173,16 @@ class CorpusItems:
         ids = sorted(unique, key=lambda mention: (unique[mention].fragments, mention))
         return self._cluster(ids, score)
 
+    def attribute(
+        self, target: Entity | Relation | None, label: str, value: str, score: float | None = None
+    ) -> None:
+        """Say something of an item, or of the abstract; each has one value an attribute, and further ones are counted."""
+        on = target.id if target else ""
+        item_id = self._id("attribute", on, label)
+        made = Attribute(item_id, on, label, value, score, self._state, self._provenance)
+        if self._attributes.setdefault(item_id, made).value != value:
+            self.unread["second value of an attribute"] += 1
+
     def read_relations(
         self,
         listed: object,
@@ -217,6 +230,7 @@ class CorpusItems:
             tuple(self._entities.values()),
             tuple(self._relations.values()),
             tuple(self._clusters.values()),
+            attributes=tuple(self._attributes.values()),
         )
 
     def document(self, text: str, fields: Mapping[str, Any]) -> AnnotatedDocument:

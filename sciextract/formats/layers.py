@@ -12,6 +12,7 @@ from typing import TypeVar
 from sciextract.documents.annotations import (
     NOT_REJECTED,
     Annotations,
+    Attribute,
     Cluster,
     Entity,
     Relation,
@@ -327,6 +328,29 @@ def named_links(
     # Only what was lost stands in the summary.
     losses += Counter()
     return list(relations), list(clusters)
+
+
+def named_attributes(
+    annotated: AnnotatedDocument, names: Mapping[str, _Named], losses: Counter[str]
+) -> dict[tuple[_Named, str], Attribute]:
+    """The attributes by what the file has for what they stand on, and by label.
+
+    Args:
+        annotated: The document.
+        names: What the file has for each item, by id; for ``""``, the abstract, only where it has a place for it.
+        losses: Where what does not fit is counted; what stands on a rejected item goes with it.
+    """
+    found: dict[tuple[_Named, str], Attribute] = {}
+    for attribute in annotated.annotations.in_states(NOT_REJECTED).attributes:
+        if attribute.target not in names:
+            kind = "an item that does not fit" if attribute.target else "the abstract"
+            losses[f"attribute of {kind}"] += 1
+            continue
+        place = (names[attribute.target], attribute.label)
+        # Two items that are one in the file may say different things.
+        if found.setdefault(place, attribute).value != attribute.value:
+            losses["second value of an attribute"] += 1
+    return found
 
 
 LINE_BREAKS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"

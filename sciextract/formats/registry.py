@@ -221,7 +221,7 @@ FORMATS: list[FormatSpec] = [
         training=True),
     FormatSpec("brat", "brat standoff: a folder of .txt and .ann files",
         (".ann",), reader=".brat:read_brat", writer=".brat:BratWriter", empty_is_none=True,
-        kind="folder", output="folder", options=("schema",)),
+        kind="folder", output="folder", options=("schema", "attributes")),
     FormatSpec("parquet", "Parquet, one row a document",
         (".parquet",), reader=".parquet:read_parquet", writer=".parquet:ParquetWriter",
         binary=True, output="file", extra="formats", holds=("*",), training=True),

@@ -10,6 +10,7 @@ from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
+from sciextract.documents.annotations import NOT_REJECTED
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import OutputError, explain_write_errors
@@ -252,8 +253,8 @@ class CountingWriter:
         """
         self._writer.write(document)
         self.losses.update(document.unread)
-        if document.annotations.attributes and not self._has_attributes:
-            self.losses["attribute"] += len(document.annotations.attributes)
+        if not self._has_attributes and (given := document.annotations).attributes:
+            self.losses += Counter(attribute=len(given.in_states(NOT_REJECTED).attributes))
         for kind in unheld(document.document.fields, self._held):
             known = kind in self.losses or len(self.losses) < _MOST_KINDS
             self.losses[kind if known else _OTHERS] += 1

@@ -15,7 +15,7 @@ from sciextract.formats import open_writer, read
 from sciextract.formats.brat import _REFUSED, join_pieces, pieces_of
 from sciextract.formats.layers import LINE_BREAKS
 from sciextract.formats.sink import FileNames
-from tests.strategies import PIECES, annotated_documents, fragments, texts
+from tests.strategies import PIECES, annotated_documents, fragments, said_of, texts
 from tests.tiers import examples
 
 FEW = settings(max_examples=examples(50), deadline=None, suppress_health_check=list(HealthCheck))
@@ -72,29 +72,34 @@ def written(documents: list[AnnotatedDocument], folder: Path) -> tuple[list[Any]
 
 
 @FEW
-@given(document=annotated_documents(pieces=HOSTILE, labels=LABELS))
+@given(document=annotated_documents(pieces=HOSTILE, labels=LABELS, attributes=True))
 def test_everything_comes_back(document: AnnotatedDocument, tmp_path_factory: Any) -> None:
     folder = tmp_path_factory.mktemp("brat") / "out"
     (back,), losses = written([document], folder)
     assert isinstance(back, AnnotatedDocument), back.error
     expected, lost = without_breaks_only(document)
     assert content(back) == expected
+    said, found = said_of(document.annotations), said_of(back.annotations)
+    lost_of_said = sum(losses[kind] for kind in losses if "attribute" in kind)
+    assert found <= said and len(said) - len(found) <= lost_of_said
     assert {kind: losses[kind] for kind in lost} == lost
     assert {kind for kind in losses if not kind.startswith("second ")} <= {
         *lost,
         *(["relation of an entity that does not fit"] if lost else []),
         *(["mention of an entity that does not fit"] if lost else []),
+        *(["attribute of an item that does not fit"] if lost else []),
     }
     assert back.document.tokens.problems(len(back.document.text)) == []
 
 
 @FEW
-@given(document=annotated_documents(pieces=HOSTILE, labels=LABELS))
+@given(document=annotated_documents(pieces=HOSTILE, labels=LABELS, attributes=True))
 def test_a_second_writing_is_the_same(document: AnnotatedDocument, tmp_path_factory: Any) -> None:
     folder = tmp_path_factory.mktemp("brat")
     first, _ = written([document], folder / "one")
     second, losses = written(first, folder / "two")
     assert content(second[0]) == content(first[0])
+    assert said_of(second[0].annotations) == said_of(first[0].annotations)
     assert losses == {}
     assert _files(folder / "one") == _files(folder / "two")
 
@@ -105,7 +110,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 
 @FEW
-@given(document=annotated_documents(pieces=HOSTILE, labels=LABELS))
+@given(document=annotated_documents(pieces=HOSTILE, labels=LABELS, attributes=True))
 def test_lines_are_as_brat_wants_them(document: AnnotatedDocument, tmp_path_factory: Any) -> None:
     folder = tmp_path_factory.mktemp("brat") / "out"
     written([document], folder)

@@ -121,6 +121,8 @@ def test_other_lines_are_counted_and_named_once_a_kind(tmp_path: Path) -> None:
             ANN + "R1\tUsed-for Arg1:T1 Arg2:T9",
             "the id 'T9' is referred to, but no line defines it",
         ),
+        (ANN + "A1\tNegated T9", "the id 'T9' is referred to, but no line defines it"),
+        (ANN + "A1\tNegated", "the id '' is referred to"),
         (ANN + "*\tCOREF", "expected *<tab>KIND T1 T2"),
         (ANN + "*\tCOREF T1 T8", "mention of a cluster that is not there"),
     ],

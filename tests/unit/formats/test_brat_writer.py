@@ -10,13 +10,23 @@ from typing import Any
 import pytest
 from bioc import brat
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Attribute,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import AttributeKind, AttributeType
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import OutputError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.text.analyse import make_document
 from tests.shared_data import shared_path
+from tests.strategies import said_of
 from tests.unit.formats.brat_files import (
     EVENTS,
     TEXT,
@@ -39,6 +49,7 @@ def test_only_our_layers_come_back(tmp_path: Path) -> None:
         "T3\tMaterial 18 28\tβ-proteins",
         "R1\tSetting Arg1:T1 Arg2:T3",
         "*\tCOREF T2 T3",
+        "A1\tNegation T1",
     ]
     assert written(only(list(read([tmp_path / "out"]))), tmp_path / "again") == {}
 
@@ -86,6 +97,36 @@ def test_another_library_reads_the_same(tmp_path: Path) -> None:
     ]
     assert found.relations[0].arguments == {"Arg1": "T1", "Arg2": "T2"}
     assert found.equiv_relations[0].argids == {"T1", "T3"}
+
+
+def test_attributes_are_lines_and_a_section_of_the_configuration(tmp_path: Path) -> None:
+    schema = load_schema("scierc")
+    kinds = (
+        AttributeType("Negated", "n", ("Method", "relation:*")),
+        AttributeType("Certainty", "c", ("*",), AttributeKind.CHOICE, ("very low", "high")),
+        AttributeType("Design", "d", ("abstract",), AttributeKind.TEXT),
+    )
+    made = hand_made()
+    said = (
+        Attribute("1", "a", "Negated"),
+        Attribute("2", "r", "Negated"),
+        Attribute("3", "b", "Certainty", "very low"),
+        Attribute("4", "", "Design", "a cohort, 2 arms"),
+        Attribute("5", "d", "Negated"),
+    )
+    made = replace(made, annotations=replace(made.annotations, attributes=said))
+    assert written(made, tmp_path / "out", schema=replace(schema, attributes=kinds)) == {}
+    configuration = (tmp_path / "out" / "annotation.conf").read_text("utf-8")
+    assert configuration.partition("[attributes]\n")[2].splitlines() == [
+        "Negated\tArg:Method|<RELATION>",
+        "Certainty\tArg:<ENTITY>, Value:very_low|high",
+    ]
+    with open(tmp_path / "out" / "gk.txt") as text, open(tmp_path / "out" / "gk.ann") as ann:
+        theirs = brat.load(text, ann).attributes
+    lines = [(one.type, one.refid, *one.attributes) for one in theirs]
+    assert lines == [("Negated", "T1"), ("Negated", "R1"), ("Certainty", "T2", "very_low")]
+    back = only(list(read([tmp_path / "out"]))).annotations
+    assert said_of(back) == said_of(made.annotations)
 
 
 def test_the_schema_becomes_the_configuration(tmp_path: Path) -> None:
