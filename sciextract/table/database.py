@@ -10,6 +10,7 @@ from sciextract.errors import MissingExtraError
 from sciextract.table.papers import PaperFacts
 from sciextract.text.characters import without_surrogates
 from sciextract.text.quantities import Quantity, quantity_of, symbol_of
+from sciextract.workflows.output import OF_TABLES
 
 _SAID = {"sentence": str, "standing": str, "score": float}
 _QUANTITY = {"number": float, "upper": float, "tolerance": float, "comparator": str, "unit": str}
@@ -48,6 +49,7 @@ def write_database(
             database[table].create_index([column])
     database["papers"].enable_fts(["title", "text"])
     database["mentions"].enable_fts(["words", "name", "sentence"])
+    database.execute(f"PRAGMA application_id = {int.from_bytes(OF_TABLES)}")
     database.close()
 
 

@@ -286,16 +286,19 @@ def _refuse_database(target: Path) -> None:
     """Refuse to replace a project or a graph, which hold decisions that nothing else has.
 
     Raises:
-        OutputError: The file is an SQLite database.
+        OutputError: The file is an SQLite database, and none that a table was written to.
     """
     if target.is_file():
         with target.open("rb") as file, suppress(OSError):
-            if file.read(len(_DATABASE)) == _DATABASE:
+            head = file.read(72)  # the last four bytes are the application id
+            if head.startswith(_DATABASE) and head[68:] != OF_TABLES:
                 problem = f"{target} cannot be replaced: it is a project, a graph or another SQLite database"
                 raise OutputError(problem, "choose another --output")
 
 
 _DATABASE = b"SQLite format 3\0"
+OF_TABLES = b"SciT"
+"""The application id of databases that ``table`` writes, which can be written again."""
 # The files of each kind of folder that commands write; the first one is always there.
 _OWN_FOLDERS = (
     ("annotation.conf", "visual.conf", "*.ann", "*.txt", "sciextract.jsonl"),

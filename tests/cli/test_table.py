@@ -176,7 +176,9 @@ def test_what_cannot_be_written_is_refused_before_and_leaves_nothing(
         work.chmod(0o700)
     assert {*work.iterdir()} == before
     assert (work / "there.csv").read_text() == "mine"
-    assert command("table", "--output", "there.csv", "--force").code == ExitCode.DONE
+    for name in ("there.csv", "there.db", "there.db"):
+        assert command("table", "--output", name, "--force").code == ExitCode.DONE
+    assert command("table", "--output", "there.db").code == ExitCode.FAILED
 
 
 @pytest.mark.parametrize("schema", ["empty", "scierc"])
