@@ -79,6 +79,7 @@ class TableOptions:
 def table(options: TableOptions) -> None:
     """Write a table of a project: a row a paper, a column a type, in each cell the distinct names.
 
+    Attributes of the abstract have columns of their own, those of mentions and relations where the rows are these.
     Mentions that a cluster joins, or that have one normal form, are one name. Only decided items are shown. An empty
     cell means that somebody has looked and found none; ``?`` that nobody has finished the abstract for that type. A
     workbook has sheets for papers, mentions and relations, a database tables for Datasette.
@@ -93,6 +94,7 @@ def table(options: TableOptions) -> None:
 
         sciextract table --undecided --output mortars.html predictions.jsonl
     """
+    from sciextract.documents.schema import ABSTRACT
     from sciextract.store.maintenance.backup import folder_of
     from sciextract.table.job import TableJob
     from sciextract.table.papers import Wanted, papers_of_project
@@ -114,7 +116,9 @@ def table(options: TableOptions) -> None:
             with open_chosen_project(project, read=True) as opened:
                 job.check([opened.path, folder_of(opened.path)])
                 papers = papers_of_project(opened, chosen, wanted, screen.line.update)
-                types = opened.schema.entity_labels, opened.schema.relation_labels
+                schema = opened.schema
+                said = [kind.label for kind in schema.attributes_of(ABSTRACT)]
+                types = schema.entity_labels, schema.relation_labels, said
                 made = job.write(papers, types, opened.path.stem)
     aside = options.output in (None, "-")
     report(made.to_json(), _describe(made), options.as_json, aside=aside, quiet=options.quiet)
@@ -144,7 +148,7 @@ def _of_files(job: TableJob, options: TableOptions, screen: Screen) -> TableRepo
             screen.line.update(number)
 
     job.check([Path(name) for name in local_inputs(inputs)])
-    made = job.write(papers(), ((), ()), Path(inputs[0]).stem)
+    made = job.write(papers(), ((), (), ()), Path(inputs[0]).stem)
     made.bad = bad
     return made
 

@@ -20,6 +20,7 @@ _TABLES: dict[str, dict[str, type]] = {
     "clusters": {"paper": int, "name": str},
     "mentions": {"paper": int, "type": str, "cluster": int, "words": str, "name": str, **_QUANTITY, "char_start": int, "char_end": int, **_SAID},
     "relations": {"paper": int, "type": str, "head": int, "tail": int, **_SAID},
+    "attributes": {"paper": int, "mention": int, "relation": int, "label": str, "value": str, "standing": str},
     "decisions": {"paper": int, "kind": str, "item": str, "mention": int, "relation": int, "author": str, "at": str},
 }  # fmt: skip
 _POINTS_TO = {"head": "mentions", "tail": "mentions"} | {f"{name[:-1]}": name for name in _TABLES}
@@ -81,6 +82,10 @@ def _add_paper(
         relation, ends = link.relation, [numbers[end.entity.id] for end in (link.head, link.tail)]
         said = link.sentence, str(link.standing), relation.score
         related[relation.id] = add("relations", number, relation.label, *ends, *said)
+    for target, said_of in paper.attributes.items():
+        place = numbers.get(target), related.get(target)
+        for label, (value, standing) in said_of.items():
+            add("attributes", number, *place, label, value, str(standing))
     for decided in paper.decisions:
         for kind, item, *linked in decided.items:
             places = numbers.get(linked[0] if linked else item), related.get(item)

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from sciextract.documents.annotations import Annotations, Entity, Layer, Relation, Span, State
+from sciextract.documents.annotations import (
+    Annotations,
+    Attribute,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.documents.project_state import DecidedItems
@@ -19,7 +27,7 @@ from sciextract.inference.held_out import read_held_out
 from sciextract.inference.promise import keepable_promise, least_score
 from sciextract.store import Project
 from sciextract.store.document_state import WITH_UNDECIDED
-from sciextract.store.rows import IN_VIEW, ProgressRow, covered_name
+from sciextract.store.rows import IN_VIEW, ProgressRow, attribute_name, covered_name
 from sciextract.store.selection import Selection
 from sciextract.store.travelling import state_of
 from sciextract.workflows.models.registry import known_models
@@ -77,6 +85,7 @@ class PaperFacts(NamedTuple):
         looked_for: The types that somebody has looked for, as coverage names them; ``None`` for all.
         left_out: Undecided items that were not asked for.
         decisions: Who decided what, where that is known.
+        attributes: By id of the mention or relation, empty for the abstract, and by label: value, and what is behind it.
     """
 
     key: str
@@ -87,6 +96,11 @@ class PaperFacts(NamedTuple):
     looked_for: frozenset[str] | None
     left_out: int
     decisions: tuple[DecidedItems, ...]
+    attributes: dict[str, dict[str, tuple[str, Standing]]]
+
+    def has_said(self, label: str) -> bool:
+        """Whether an empty cell of that attribute means that nothing is to be said."""
+        return self.looked_for is None or attribute_name(label) in self.looked_for
 
     def has_looked_for(self, layer: Layer, label: str) -> bool:
         """Whether an empty cell of that type means that there is none."""
@@ -110,7 +124,7 @@ class Wanted:
     by_label: bool = False
     _least: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
 
-    def standing_of(self, task: str, item: Entity | Relation, model: str) -> Standing:
+    def standing_of(self, task: str, item: Entity | Relation | Attribute, model: str) -> Standing:
         """What is behind an item; ``model`` is that of its document where its source names none."""
         if item.state is not State.UNDECIDED:
             return Standing.DECIDED
@@ -208,9 +222,17 @@ def _facts_of(
             both = Span(first.char_start, max(first.char_end, last.char_end))
             ends = head, tail, sentence_around(both)
             links.append(Link(relation, *ends, standing[relation.id]))
+    said: dict[str, dict[str, tuple[str, Standing]]] = {}
+    for attribute in own.attributes:
+        behind = wanted.standing_of("attribute", attribute, model)
+        if behind is Standing.UNDECIDED and not wanted.undecided:
+            out.add(attribute.id)
+        elif attribute.target in ("", *kept):
+            value = _on_one_line(attribute.value) or "yes"
+            said.setdefault(attribute.target, {})[attribute.label] = value, behind
     about = document.doc_key, described(document.fields), document.text
     left_out = 0 if wanted.undecided else len(out)
-    return PaperFacts(*about, things, links, covered, left_out, decisions)
+    return PaperFacts(*about, things, links, covered, left_out, decisions, said)
 
 
 def _on_one_line(text: str) -> str:

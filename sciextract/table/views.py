@@ -14,8 +14,8 @@ from sciextract.graph.extraction import GENERIC
 from sciextract.table.papers import Link, Mention, PaperFacts, Standing
 from sciextract.text.quantities import quantity_of, symbol_of
 
-Types = tuple[Sequence[str], Sequence[str]]
-"""Types of entities, and of relations."""
+Types = tuple[Sequence[str], Sequence[str], Sequence[str]]
+"""Types of entities, of relations, and attributes of abstracts."""
 _Called = Callable[[Mention], Mention]
 BETWEEN = "; "
 UNKNOWN = "?"
@@ -103,7 +103,7 @@ def views_of(
             listed = ", ".join(types) or "none"
             raise UsageError(f"--values: there is no type {value!r}", f"types: {listed}")
     makers: dict[str, Callable[[], View]] = {
-        "paper": lambda: _view_of_papers(papers, types, values),
+        "paper": lambda: _view_of_papers(papers, types, values, first[2]),
         "mention": lambda: _view_of_mentions(papers, label, relations, values),
         "relation": lambda: _view_of_relations(papers, label),
     }
@@ -138,6 +138,32 @@ _PAPER = (
 )
 
 
+def _said_of(row: Row, label: str) -> dict[str, Standing]:
+    """The values of an attribute of what a row is about, each with what is behind it."""
+    ids = [row.link.relation.id] if row.link else [mention.entity.id for mention in row.thing]
+    said = (row.paper.attributes.get(target, {}).get(label) for target in ids or [""])
+    return dict(filter(None, said))
+
+
+def _attributes(rows: Sequence[Row], first: Sequence[str] = ()) -> list[Column]:
+    """A column for each attribute of what the rows are about; ``first`` are there in any case."""
+
+    def column(label: str) -> Column:
+        def cell(row: Row) -> Cell:
+            if values := _said_of(row, label):
+                return Cell(BETWEEN.join(values), (), max(values.values(), key=_RANK))
+            looked = row.paper.has_said(label)
+            return Cell("", (), Standing.NONE) if looked else Cell(UNKNOWN, (), Standing.UNKNOWN)
+
+        return Column(label, cell, is_said=False)
+
+    labels = (
+        label for row in rows for said in row.paper.attributes.values() for label in said
+        if _said_of(row, label)
+    )  # fmt: skip
+    return [column(label) for label in _ordered(first, labels)]
+
+
 def _called_so(mention: Mention) -> Mention:
     return mention
 
@@ -161,8 +187,9 @@ def _named(mentions: Iterable[Mention], looked: bool, called: _Called = _called_
 
 
 def _view_of_papers(
-    papers: Sequence[PaperFacts], types: Sequence[str], values: Collection[str]
-) -> View:
+    papers: Sequence[PaperFacts], types: Sequence[str], values: Collection[str],
+    attributes: Sequence[str],
+) -> View:  # fmt: skip
     def named(label: str, title: str, called: _Called) -> Column:
         def cell(row: Row) -> Cell:
             found = (m for thing in row.paper.things for m in thing if m.entity.label == label)
@@ -170,13 +197,14 @@ def _view_of_papers(
 
         return Column(title, cell, is_said=called is not _unit_of)
 
-    columns = list(_PAPER)
+    rows = [Row(paper) for paper in papers]
+    columns = [*_PAPER, *_attributes(rows, attributes)]
     for label in types:
         if label in values:
             columns += [named(label, f"{label}: {part}", called) for part, called in _MEASURED]
         elif label not in GENERIC:  # "this method" names nothing of its own
             columns.append(named(label, label, _called_so))
-    return View("papers", tuple(columns), [Row(paper) for paper in papers])
+    return View("papers", tuple(columns), rows)
 
 
 def _view_of_mentions(
@@ -215,6 +243,7 @@ def _view_of_mentions(
     columns = [side for side in sides if any(side.cell(row).sentences for row in rows)]
     shown = [kind, Column("mention", lambda row: _named(row.thing, True))]
     shown += [measured(*part) for part in _MEASURED if values]
+    shown += _attributes(rows)
     return View("mentions", (*_PAPER, *shown, *columns), rows)
 
 
@@ -230,7 +259,7 @@ def _view_of_relations(papers: Sequence[PaperFacts], label: str) -> View:
     found = [(paper, link) for paper in papers for link in paper.links]
     rows = [Row(paper, (), link) for paper, link in found if label in ("", link.relation.label)]
     kind = Column("relation", lambda row: Cell(row.link.relation.label if row.link else ""), False)
-    return View("relations", (*_PAPER, kind, end(0), end(1)), rows)
+    return View("relations", (*_PAPER, kind, end(0), end(1), *_attributes(rows)), rows)
 
 
 def _weaker(link: Link, mention: Mention) -> Standing:

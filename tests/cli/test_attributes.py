@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sciextract.cli.main import make_app
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import parse_schema
 from sciextract.errors import ActionRefusedError, UsageError
@@ -98,3 +99,16 @@ def test_learn_says_how_good_suggestions_are(project: Path, tmp_path: Path) -> N
     [said] = made["attributes"]
     assert (said["label"], said["places"], said["commonest"]) == ("include", 8, 0.5)
     assert said["right"] > 0.8
+
+
+def test_a_table_has_a_column_an_attribute(project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        opened.actions.add_entity(1, [Span(0, 4)], "Finding")
+        [finding] = opened.document_state(1).entities
+        opened.actions.set_attribute(1, finding.id, "negated")
+    rows = list(csv.DictReader(run("table", "--project", str(project)).splitlines()))
+    assert [row["include"] for row in rows] == ["yes", "no"] * 4 + ["?"] * 4
+    [row] = csv.DictReader(
+        run("table", "--rows", "mention", "--project", str(project)).splitlines()
+    )
+    assert (row["mention"], row["negated"]) == ("Salt", "yes")

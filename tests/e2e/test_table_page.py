@@ -17,7 +17,7 @@ def test_search_filters_and_sentences_of_hostile_words(tmp_path: Path) -> None:
     hostile = abstract("x", f"We parse {HOSTILE}.", {HOSTILE: "Method"})
     papers = [paper_of_file(found, Wanted(undecided=True)) for found in [*field(), hostile]]
     job = TableJob(str(page_file), None, None, True, False, False, Wanted(undecided=True))
-    job.write(papers, ((), ()), HOSTILE)
+    job.write(papers, ((), (), ()), HOSTILE)
     with headless_browser() as browser, quiet_page(browser) as page:
         page.goto(page_file.as_uri())
         shown = page.locator("tbody tr:visible")
