@@ -29,6 +29,7 @@ from sciextract.workflows.model_choice import ModelChoice, suited_to
 from sciextract.workflows.suggesters import Mapped, Patterns, Suggester, read_terms
 
 _BATCH = 64
+_LAST = "SELECT max(id) FROM event"
 _NEW = " UNION ALL ".join(
     f"""SELECT s.name, i.document_id FROM {table} i JOIN source s ON s.id = i.source_id
     WHERE i.event_id > ?1 AND i.state = 'undecided'"""
@@ -60,13 +61,11 @@ class SuggestReport:
     located: dict[str, int] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
-    def add(self, found: Annotations) -> None:
-        """Count what was suggested for an abstract."""
-        items: list[Entity | Relation | Cluster] = [
-            *found.entities, *found.relations, *found.clusters,
-        ]  # fmt: skip
-        self.documents += bool(items)
-        self.items.update(each.source for each in items)
+    def count(self, project: Project, last: int) -> None:
+        """Count what was suggested after an event."""
+        found = project.connection.execute(_NEW, (last,)).fetchall()
+        self.items.update(source for source, _ in found)
+        self.documents = len({number for _, number in found})
 
     def reject(self, error: FormatError) -> None:
         """Count and note a record that is left out."""
@@ -172,7 +171,7 @@ def suggest(
     Raises:
         ProjectError: The project cannot be written.
     """
-    report = SuggestReport()
+    report, last = SuggestReport(), first_value(project.connection, _LAST)
     numbers = []
     asked = project.numbers() if among is None else among
     for number in asked:
@@ -189,7 +188,6 @@ def suggest(
             of_each = zip(*(suggester(documents) for suggester in suggesters), strict=True)
             for state, document, found in zip(states, documents, of_each, strict=True):
                 annotations, ends = _join(found, state)
-                report.add(annotations)
                 if annotations.entities or annotations.relations:
                     both = replace(annotations, entities=(*annotations.entities, *ends))
                     yield AnnotatedDocument(document, both)
@@ -197,6 +195,7 @@ def suggest(
                 on_progress(start + len(states), len(numbers))
 
     import_items(project, SUGGESTIONS, suggested(), at_a_time=at_a_time, source=source)
+    report.count(project, last)
     return report
 
 
@@ -208,8 +207,7 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
         InputMissingError: A path does not exist.
         FormatError: The only file is unusable.
     """
-    report, connection = SuggestReport(), project.connection
-    last = first_value(connection, "SELECT max(id) FROM event")
+    report, last = SuggestReport(), first_value(project.connection, _LAST)
 
     def items() -> Iterator[AnnotatedDocument | BadRecord]:
         for file in files:
@@ -223,9 +221,7 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
                     yield _left_to_find(project, propose(item, source_of(file)))
 
     import_items(project, SUGGESTIONS, items())
-    found = connection.execute(_NEW, (last,)).fetchall()
-    report.items.update(source for source, _ in found)
-    report.documents = len({number for _, number in found})
+    report.count(project, last)
     return report
 
 
