@@ -46,6 +46,7 @@ def done(
     """Mark abstracts as done: somebody has looked for every type in them. One event, which undo takes back.
 
     Layers in use are those of which the project has items; relations that nobody ever made are not finished as "none".
+    Of a queue of abstracts that lack a type (queue make --missing) that type alone is marked as looked for.
 
     Examples:
 

@@ -9,7 +9,9 @@ from sciextract.documents.annotations import Layer
 from sciextract.errors import ExitCode, UsageError
 from sciextract.store import Completeness
 from sciextract.store.actions.editing import Edit
-from sciextract.store.coverage import find_layers
+from sciextract.store.coverage import find_layers, read_sought
+from sciextract.store.events import COVER
+from sciextract.store.queries import read_queue
 from sciextract.workflows.import_files import layers_named
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ class Finishing:
 
     Attributes:
         documents: Abstracts that changed.
-        layers: The layers.
+        layers: The layers, or types.
         event: The event; ``None`` where nothing changed.
         waiting: Abstracts that were skipped because items wait in them.
     """
@@ -50,24 +52,28 @@ def mark_done(
     layers: str | None,
     undecided: Literal["skip", "accept", "reject"],
 ) -> Finishing:
-    """Mark abstracts as done.
+    """Mark abstracts as done; those of a queue that was made for some types in these types alone, as the desk does.
 
     Raises:
         UsageError: The words choose no layer or no abstract.
     """
-    chosen = _layers(project, layers)
-    waiting = 0
+    queue = read_queue(project, selection.queue) if selection.queue and not layers else None
+    sought = read_sought(queue.sort, project.schema) if queue else ()
+    chosen = (sought[0][0],) if sought else _layers(project, layers)
+    labels, waiting = [label for _, label in sought if label], 0
 
     def work(doc: DocumentState, context: Context) -> None:
         nonlocal waiting
-        if undecided == "skip" and doc.count_undecided(*chosen):
+        if undecided == "skip" and doc.count_undecided(*chosen, labels=labels):
             waiting += 1
             return
-        Edit(doc, context).mark_done(chosen, "reject" if undecided == "skip" else undecided)
+        verdict = "reject" if undecided == "skip" else undecided
+        Edit(doc, context).mark_done(chosen, verdict, labels)
 
-    params = {"layers": sorted(chosen), "undecided": undecided}
-    outcome = project.perform("done", params, chosen_numbers(project, selection), work, backup=True)
-    return Finishing(outcome.documents, tuple(chosen), outcome.event_id, waiting)
+    params: dict[str, Any] = {"layers": sorted(chosen), "undecided": undecided}
+    kind, params = (COVER, params | {"types": labels}) if labels else ("done", params)
+    outcome = project.perform(kind, params, chosen_numbers(project, selection), work, backup=True)
+    return Finishing(outcome.documents, tuple(labels or chosen), outcome.event_id, waiting)
 
 
 def reopen(project: Project, selection: Selection, layers: str | None) -> Finishing:

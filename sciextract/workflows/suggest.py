@@ -228,20 +228,18 @@ def suggest_from(project: Project, files: Sequence[str], format_id: str | None) 
 def _left_to_find(project: Project, suggested: AnnotatedDocument) -> AnnotatedDocument:
     """Without new mentions of types that somebody has looked for in the abstract, and what stands on them."""
     known = known_by_text(project.connection, suggested.document.text_sha256)
-    doc = None if known is None else project.document_state(known.number)
-    if doc is None or doc.progress is None:
+    if known is None:
         return suggested
-    looked_for, said = doc.progress.looked_for, suggested.annotations
+    doc, entities = project.document_state(known.number), []
+    looked_for = doc.progress.looked_for if doc.progress else frozenset()
     here = {(row.fragments, row.label) for row in doc.all_entities}
-    new = {
-        entity.id
-        for entity in said.entities
-        if covered_name(Layer.ENTITIES, entity.label) in looked_for
-        and (entity.fragments, entity.label) not in here
-    }
-    entities = (replace(e, state=State.REJECTED) if e.id in new else e for e in said.entities)
-    left = replace(said, entities=tuple(entities)).in_states({State.UNDECIDED})
-    return replace(suggested, annotations=left)
+    for entity in suggested.annotations.entities:
+        is_here = (entity.fragments, entity.label) in here
+        if not is_here and covered_name(Layer.ENTITIES, entity.label) in looked_for:
+            entity = replace(entity, state=State.REJECTED)
+        entities.append(entity)
+    said = replace(suggested.annotations, entities=tuple(entities))
+    return replace(suggested, annotations=said.in_states({State.UNDECIDED}))
 
 
 def fitting_labels(project: Project) -> tuple[str, tuple[str, ...]]:

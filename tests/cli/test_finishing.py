@@ -73,3 +73,18 @@ def test_abstracts_that_lack_a_type_are_listed_and_queued(command: Command, proj
     assert "Corpus" not in command("status").out
     assert command("queue", "make", "--missing", "Task").code == ExitCode.FAILED
     assert command("queue", "make", "--missing", "Nothing").code == ExitCode.USAGE
+
+
+def test_a_queue_of_a_missing_type_finishes_that_type_alone(
+    command: Command, project: Path
+) -> None:
+    command("done", "--keys", "keys.txt", "--undecided", "reject")
+    with open_project(project) as opened:
+        for label in ("Size", "Shape"):
+            add_type(opened, "entity", label)
+    command("queue", "make", "--missing", "Size")
+    made = command("done", "--queue", "missing Size", "--json")
+    assert (made.code, json.loads(made.out)["layers"]) == (ExitCode.DONE, ["Size"])
+    assert "Shape" in command("status").out and "Size" not in command("status").out
+    assert command("undo").code == ExitCode.DONE
+    assert "Size" in command("status").out
