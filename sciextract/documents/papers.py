@@ -137,7 +137,7 @@ def compare(one: PaperRecord, other: PaperRecord) -> Sameness:
 
 def are_others(one: PaperRecord, other: PaperRecord) -> bool:
     """Whether two records that have one key describe different papers: by their titles, else by their numbers."""
-    mine, theirs = (_words(_TRANSLATED.sub("", each.title)) for each in (one, other))
+    mine, theirs = (_words(_TRANSLATED.sub("", paper.title)) for paper in (one, other))
     if mine and theirs:
         # Many papers are of one kind ("Zinc for colds in adults"), so that most words have to be the same.
         alike = _overlap(" ".join(mine), " ".join(theirs)) >= _ALIKE

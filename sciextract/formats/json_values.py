@@ -31,7 +31,7 @@ ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
 
 #: The standard library writes by recursion: what is deeper may be read and could not be written again.
 _DEEPEST = 100
-_ONE_A_LINE = "each line must hold one object; --from json reads arrays and objects over lines"
+_ONE_A_LINE = "each line must hold one JSON object; --from json reads arrays and spread-out objects"
 
 
 def read_lines(source: Source, parse: ParseOne) -> Iterator[ReadItem]:
