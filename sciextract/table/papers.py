@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from itertools import chain
 from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import (
@@ -101,6 +102,10 @@ class PaperFacts(NamedTuple):
     def has_said(self, label: str) -> bool:
         """Whether an empty cell of that attribute means that nothing is to be said."""
         return self.looked_for is None or attribute_name(label) in self.looked_for
+
+    def mentions(self) -> Iterator[Mention]:
+        """All mentions, those that mean the same thing together."""
+        return chain.from_iterable(self.things)
 
     def has_looked_for(self, layer: Layer, label: str) -> bool:
         """Whether an empty cell of that type means that there is none."""

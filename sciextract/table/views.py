@@ -94,7 +94,7 @@ def views_of(
         UsageError: There are no such rows, or no such type.
     """
     kind, _, label = (rows or "").partition(":")
-    mentioned = (m.entity.label for paper in papers for thing in paper.things for m in thing)
+    mentioned = (mention.entity.label for paper in papers for mention in paper.mentions())
     related = (link.relation.label for paper in papers for link in paper.links)
     types = _ordered(first[0], mentioned)
     relations = _ordered(first[1], related)
@@ -183,7 +183,8 @@ _MEASURED = (("number", _number_of), ("unit", _unit_of))
 
 
 def _named(mentions: Iterable[Mention], looked: bool, called: _Called = _called_so) -> Cell:
-    return _joined([(called(m), m.sentence, m.standing) for m in mentions], looked)
+    said = [(called(mention), mention.sentence, mention.standing) for mention in mentions]
+    return _joined(said, looked)
 
 
 def _view_of_papers(
@@ -192,7 +193,8 @@ def _view_of_papers(
 ) -> View:  # fmt: skip
     def named(label: str, title: str, called: _Called) -> Column:
         def cell(row: Row) -> Cell:
-            found = (m for thing in row.paper.things for m in thing if m.entity.label == label)
+            mentions = row.paper.mentions()
+            found = (mention for mention in mentions if mention.entity.label == label)
             return _named(found, row.paper.has_looked_for(Layer.ENTITIES, label), called)
 
         return Column(title, cell, is_said=called is not _unit_of)
@@ -217,7 +219,7 @@ def _view_of_mentions(
         for kind in dict.fromkeys(mention.entity.label for mention in thing)
         if kind
         and label in ("", kind)
-        and (own := tuple(m for m in thing if m.entity.label == kind))
+        and (own := tuple(mention for mention in thing if mention.entity.label == kind))
     ]
 
     def related(relation: str, side: int) -> Column:

@@ -152,7 +152,8 @@ def test_hostile_words_steer_nothing_and_long_ones_are_cut_where_they_must(
 
 def test_the_database_tells_who_decided_what(command: Command, project: Path) -> None:
     with open_project(project, "ben") as opened:
-        (task,) = (e.id for e in opened.document(1).annotations.entities if e.label == "Task")
+        entities = opened.document(1).annotations.entities
+        (task,) = (entity.id for entity in entities if entity.label == "Task")
         opened.actions.set_label(1, EntityRef(task), "Material")
     assert command("table", "--output", "t.db").code == ExitCode.DONE
     decisions = list(Database("t.db")["decisions"].rows)
