@@ -197,7 +197,7 @@ FORMATS: list[FormatSpec] = [
         (".bib", ".bibtex"), reader=".bibtex:read_bibtex",
         opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]"),
     FormatSpec("ris", "RIS, as reference managers export it",
-        (".ris",), reader=".tagged:read_ris",
+        (".ris",), reader=".tagged:read_ris", writer=".ris_writer:RisWriter", options=("schema", "project_state", "attributes"),
         opening=r"(?:[^A-Za-z]{0,12}TY  ?- ?|[A-Z][A-Z0-9]  - )"),
     FormatSpec("nbib", "MEDLINE/nbib, PubMed's own text export",
         (".nbib", ".medline"), reader=".tagged:read_nbib",
