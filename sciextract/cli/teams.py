@@ -112,6 +112,7 @@ def merge(
         f"{counted(counts.documents, 'new abstract')}; {counts.taken:,} taken over; "
         f"{counts.compared:,} worked on by both, {counted(done.disagreements, 'difference')} to decide"
     )
+    words += _attributes_in_words(done.attributes)
     if counts.removed:
         words += f"; {counts.removed:,} left out that were removed here"
     if counts.joined:
@@ -121,6 +122,10 @@ def merge(
     report(done.to_json(), words, as_json)
 
 
+def _attributes_in_words(number: int) -> str:
+    return f"; {counted(number, 'attribute')} differ, and stay as here" if number else ""
+
+
 def agree(
     projects: list[str] = argument("PROJECT...", "The projects of two annotators or more."),
     as_json: JsonOption = False,
@@ -128,7 +133,7 @@ def agree(
     """Measure the agreement of annotators, in the abstracts and types that they have finished.
 
     Measures: Krippendorff's alpha on tokens over all annotators; of two, span F1 (exact and overlap), Cohen's kappa on
-    tokens, relation F1 on all and on shared spans, and the coreference scores, with 95 % intervals over abstracts; of
+    tokens and of each attribute, relation F1 on all and on shared spans, and the coreference scores, with 95 % intervals over abstracts; of
     more, a line for each pair. What one project has only from another one, by merging, is left out.
 
     Examples:
@@ -177,21 +182,24 @@ def adjudicate(
         sciextract adjudicate --take majority
     """
     from sciextract.errors import ExitCode, UsageError
-    from sciextract.workflows.adjudicate import AdjudicationResult, decide_all, disputes
+    from sciextract.workflows import adjudicate as work
+    from sciextract.workflows.disagreements import Decisions
 
     with open_chosen_project(project, author, read=take is None) as opened:
-        differences = [case for case in disputes(opened, source) if not key or case.key in key]
+        differences = [case for case in work.disputes(opened, source) if not key or case.key in key]
         if unknown := sorted(set(key or ()) - {difference.key for difference in differences}):
             raise UsageError(
                 f"no difference has the key {', '.join(unknown)}",
                 "sciextract adjudicate lists them",
             )
-        done = AdjudicationResult()
+        known = work.sources(opened, source) if source else Decisions(opened).merged()
+        attributes = work.count_attributes(opened, known.values())
+        done = work.AdjudicationResult()
         left = len(differences)
         if take is not None:
             only_these = bool(key or (source and take == "majority"))
-            done = decide_all(opened, differences, take, only_these=only_these)
-            left = sum(not key or dispute.key in key for dispute in disputes(opened, source))
+            done = work.decide_all(opened, differences, take, only_these=only_these)
+            left = sum(not key or dispute.key in key for dispute in work.disputes(opened, source))
         else:
             for difference in differences:
                 words = difference.in_words(opened.document_state(difference.number).text)
@@ -203,8 +211,9 @@ def adjudicate(
         words = f"{counted(done.decided, 'difference')} decided: {take}"
         words += f"; {left:,} left" if take == "majority" and left else ""
         words += "".join(f"; {key} is not decided: {why}" for key, why in done.refused.items())
+    words += _attributes_in_words(attributes)
     counts = {"differences": len(differences), "decided": done.decided, "left": left}
-    summary = {**counts, "refused": done.refused}
+    summary = {**counts, "attributes": attributes, "refused": done.refused}
     report(summary, words, as_json, aside=take is None)
     if done.refused:
         raise typer.Exit(ExitCode.PARTIAL if done.decided else ExitCode.FAILED)

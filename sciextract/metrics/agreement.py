@@ -5,7 +5,7 @@ Neither annotator is right: every score is the same when the two change places.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, pairwise
@@ -16,6 +16,7 @@ import numpy as np
 
 from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument, TokenTable
+from sciextract.documents.schema import AttributeType
 from sciextract.metrics.counts import (
     NOTHING,
     HasLabel,
@@ -26,10 +27,11 @@ from sciextract.metrics.counts import (
     mention_of,
     scorable,
 )
-from sciextract.metrics.differences import count_matches
+from sciextract.metrics.differences import compare_attributes, count_matches
 from sciextract.metrics.report import (
     AgreementReport,
     AlphaAgreement,
+    AttributeAgreement,
     ClusterAgreement,
     CoreferenceAgreement,
     F1Agreement,
@@ -203,6 +205,7 @@ def agreement(
     second: Sequence[AnnotatedDocument],
     symmetric_labels: frozenset[str] = frozenset(),
     *,
+    attributes: Sequence[Collection[AttributeType]] = (),
     resamples: int = RESAMPLES,
     seed: int = SEED,
 ) -> AgreementReport:
@@ -212,6 +215,7 @@ def agreement(
         first: The documents as the first annotator has them.
         second: The same texts in the same order as the second annotator has them.
         symmetric_labels: Relation labels without direction (``LabelSchema.symmetric_labels``).
+        attributes: Of each document those that both have looked for; without them, none is compared.
         resamples: How many times documents are drawn for the intervals; 0 for no intervals.
         seed: Of the random draws; equal seeds give equal intervals.
 
@@ -232,6 +236,13 @@ def agreement(
         for label in scores.labels("relations")
     }
     clusters = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
+    answers: dict[str, list[LabelPair]] = {}
+    for pair, kinds in zip(pairs, attributes, strict=bool(attributes)):
+        said = [*compare_attributes(*pair, kinds, symmetric_labels)]
+        for label in {label for label, *_ in said}:
+            both = [values for name, *values in said if name == label]
+            answers.setdefault(label, []).append(([a for a, _ in both], [b for _, b in both]))
+    kappas = {label: kappa(answers[label], resamples, seed) for label in sorted(answers)}
     return AgreementReport(
         documents=len(pairs),
         spans=SpanAgreement(
@@ -242,6 +253,10 @@ def agreement(
             **scores.kinds(_RELATION_KINDS, "relations"), labels=relation_labels
         ),
         coreference=CoreferenceAgreement(**clusters, conll=scores.clusters(*CONLL_METRICS)),
+        attributes={
+            label: AttributeAgreement(found.kappa, found.observed, found.tokens, found.interval)
+            for label, found in kappas.items()
+        },
     )
 
 

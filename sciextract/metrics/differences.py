@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
@@ -11,6 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, Span, State
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX, AttributeType
 from sciextract.metrics.counts import (
     Mention,
     Partition,
@@ -325,3 +327,42 @@ def _rank(one: Item, other: Item) -> Rank | None:
 
 def _key(item: Item) -> Key:
     return item.mentions, item.label
+
+
+def compare_attributes(
+    first: AnnotatedDocument,
+    second: AnnotatedDocument,
+    kinds: Collection[AttributeType],
+    symmetric_labels: frozenset[str] = frozenset(),
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Of every item that both have, and of the abstract, each attribute that may stand on it and what both say.
+
+    Where one says nothing, the value is ``None``. Items are the same with equal fragments and labels.
+    """
+    if not kinds:
+        return
+    mine, theirs = (_find_said(side, symmetric_labels) for side in (first, second))
+    for kind in kinds:
+        for place, (target, said) in mine.items():
+            if place in theirs and kind.allows(target):
+                yield kind.label, said.get(kind.label), theirs[place][1].get(kind.label)
+
+
+def _find_said(
+    document: AnnotatedDocument, symmetric_labels: frozenset[str]
+) -> dict[Hashable, tuple[str, dict[str, str]]]:
+    """By what makes items equal, what attributes stand on there and the values by label."""
+    found = document.annotations.in_states({*State} - {State.REJECTED})
+    said = defaultdict[str, dict[str, str]](dict)
+    for attribute in found.attributes:
+        said[attribute.target][attribute.label] = attribute.value
+    places: dict[Hashable, tuple[str, dict[str, str]]] = {ABSTRACT: (ABSTRACT, said[""])}
+    mentions = {entity.id: (mention_of(entity), entity.label) for entity in found.entities}
+    for entity in found.entities:
+        places.setdefault(mentions[entity.id], (entity.label, said[entity.id]))
+    for link in found.relations:
+        ends = [mentions[link.head], mentions[link.tail]]
+        ends = sorted(ends) if link.label in symmetric_labels else ends
+        target = RELATION_PREFIX + link.label
+        places.setdefault((*ends, target), (target, said[link.id]))
+    return places

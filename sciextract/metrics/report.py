@@ -205,6 +205,23 @@ class KappaAgreement:
 
 
 @dataclass(frozen=True, slots=True)
+class AttributeAgreement:
+    """What both say of the items that both have, or of the abstract; to say nothing is an answer, too.
+
+    Attributes:
+        kappa: -1 to 1; ``None`` without answers, and when both give one and the same everywhere.
+        equal: Share of equal answers, 0 to 1; ``None`` without answers.
+        compared: Items or abstracts that it may stand on and that both have.
+        interval: 95 % interval of ``kappa``; ``None`` with fewer than two documents.
+    """
+
+    kappa: float | None
+    equal: float | None
+    compared: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
 class AlphaAgreement:
     """Agreement of any number of annotators on tokens, corrected for chance.
 
@@ -293,6 +310,7 @@ class AgreementReport:
     tokens: TokenAgreement
     relations: RelationAgreement
     coreference: CoreferenceAgreement
+    attributes: Mapping[str, AttributeAgreement] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """The report as nested plain values, the object that ``agree --json`` prints."""
@@ -301,7 +319,7 @@ class AgreementReport:
     def lines(self) -> Iterator[str]:
         """One line a figure: its name, its value, its 95 % interval."""
         plain = self.to_json()
-        for section in ("spans", "tokens", "relations", "coreference"):
+        for section in ("spans", "tokens", "relations", "coreference", "attributes"):
             yield from figure_lines(section, plain[section])
 
 
@@ -316,6 +334,8 @@ def figure_lines(path: str, value: Any) -> Iterator[str]:
             line = f"{path + ' ' + figure:<{_NAME_WIDTH}} {shown}"
             if interval := value.get("interval"):
                 line += f"  [{interval['low']:.{digits}f}, {interval['high']:.{digits}f}]"
+            if compared := value.get("compared"):
+                line += f"  {value['equal'] * compared:.0f} of {compared:,} equal"
             yield line
     for name, inner in value.items():
         if isinstance(inner, dict) and name != "interval":

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import replace
 
 from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema import AttributeType, LabelSchema
 from sciextract.store.rows import (
     ProgressRow,
     attribute_layer,
@@ -50,6 +50,14 @@ def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> Anno
         attributes=attributes,
     )
     return replace(document, annotations=left)
+
+
+def covered_attributes(
+    schema: LabelSchema, covered: Iterable[Container[str]]
+) -> list[list[AttributeType]]:
+    """Of each document the attributes among what was looked for in it, with names of :attr:`ProgressRow.looked_for`."""
+    kinds = [(attribute_name(kind.label), kind) for kind in schema.attributes]
+    return [[kind for name, kind in kinds if name in names] for names in covered]
 
 
 def uncovered_types(progress: ProgressRow, schema: LabelSchema) -> frozenset[Type]:

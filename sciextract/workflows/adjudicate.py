@@ -247,6 +247,16 @@ def compare(
     return {each: both for each, both in looked if both is not None}
 
 
+def count_attributes(project: Project, source_ids: Collection[int]) -> int:
+    """In how many attributes sources say something else, which is not among the differences to decide."""
+    if not project.schema.attributes:
+        return 0
+    docs = map(project.document_state, documents_of(project, source_ids))
+    return sum(
+        both.attributes for doc in docs for both in compare(project, doc, source_ids).values()
+    )
+
+
 def waiting(
     project: Project, doc: DocumentState, source_id: int, decided: frozenset[str]
 ) -> list[Dispute]:

@@ -17,7 +17,7 @@ from sciextract.errors import UsageError
 from sciextract.metrics.agreement import agreement, token_alpha
 from sciextract.metrics.report import AgreementReport, TokenAlpha
 from sciextract.store import Project, label_changes
-from sciextract.store.coverage import with_types
+from sciextract.store.coverage import covered_attributes, with_types
 from sciextract.store.document_state import annotated
 from sciextract.store.events import COVER, MERGED
 from sciextract.store.finished import SUGGEST_TYPES, document_before
@@ -107,7 +107,9 @@ def _compare(first: _Side, second: _Side) -> PairAgreement:
         and not first.is_copy(second, sha)
     }
     mine, theirs = ([side.document(sha, both[sha]) for sha in both] for side in (first, second))
-    report = agreement(mine, theirs, first.symmetric | second.symmetric) if both else None
+    asked = covered_attributes(first.schema, both.values())
+    symmetric = first.symmetric | second.symmetric
+    report = agreement(mine, theirs, symmetric, attributes=asked) if both else None
     names = str(first.project.path), str(second.project.path)
     return PairAgreement(
         *names, report, len(first.covered) - len(both), len(second.covered) - len(both)
@@ -118,12 +120,13 @@ class _Side:
     """One annotator's project, with another schema's names of types.
 
     Attributes:
+        schema: The other schema.
         covered: By the hash of each text in which somebody has looked for a type its number, and those types.
         symmetric: Relation labels without direction.
     """
 
     def __init__(self, project: Project, schema: LabelSchema) -> None:
-        self.project, own = project, project.schema
+        self.project, own, self.schema = project, project.schema, schema
         self._names = (
             match_names(schema.entities, own.entities),
             match_names(schema.relations, own.relations),
@@ -180,7 +183,7 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
     # Of a project that was merged again the first time: later, its own work is here.
     query = """SELECT a.document_id, a.event_id, a.body, min(a.id) FROM annotation_set a JOIN event e ON e.id = a.event_id
         WHERE e.kind = 'merge project' GROUP BY a.document_id, a.source_id ORDER BY 4"""
-    mine, theirs, compared = [], [], set[int]()
+    mine, theirs, covered_by_both, compared = [], [], list[frozenset[str]](), set[int]()
     for number, event_id, body, _ in project.connection.execute(query).fetchall():
         if number not in numbers or number in compared:
             continue
@@ -194,7 +197,11 @@ def agree_when_merged(project: Project, numbers: Collection[int]) -> AgreementRe
             )
             mine.append(with_types(before, both.__contains__))
             theirs.append(with_types(other, both.__contains__))
-    return agreement(mine, theirs, project.schema.symmetric_labels) if mine else None
+            covered_by_both.append(both)
+    if not mine:
+        return None
+    asked = covered_attributes(project.schema, covered_by_both)
+    return agreement(mine, theirs, project.schema.symmetric_labels, attributes=asked)
 
 
 # Abstracts that are compared with a source: enough for narrow intervals, and soon done.

@@ -12,14 +12,21 @@ from typing import Any, Literal
 from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import ActionRefusedError
-from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind, differences
+from sciextract.metrics.differences import (
+    AnnotatedItem,
+    Difference,
+    DifferenceKind,
+    compare_attributes,
+    differences,
+)
 from sciextract.snapshot.documents import mention_states
 from sciextract.store import DocumentState, EntityRow, Project
 from sciextract.store.actions.editing import Edit
+from sciextract.store.coverage import covered_attributes
 from sciextract.store.document_state import Context, annotated, whole
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import latest_of_source
-from sciextract.store.rows import BY_PERSONS, IN_VIEW, original_of
+from sciextract.store.rows import BY_PERSONS, IN_VIEW, ProgressRow, original_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +108,7 @@ class DocumentComparison:
         theirs: What the other source has.
         disputes: Where they differ, also what has been decided already.
         covered: What the other source has looked for; everything when ``None``.
+        attributes: How many attributes differ that both looked for, of a file those that it has.
     """
 
     source: str
@@ -108,6 +116,7 @@ class DocumentComparison:
     theirs: AnnotatedDocument
     disputes: tuple[Dispute, ...]
     covered: frozenset[str] | None
+    attributes: int
 
     def waiting(self, decided: frozenset[str]) -> list[Dispute]:
         """The differences that are not among the decided ones.
@@ -174,7 +183,14 @@ def compare_with(
             mentions = next(each.mentions for each in clusters if each.id == wanted)
             cluster = tuple(theirs.annotations.entity(each).fragments for each in mentions)
         listed[keys[0]] = Dispute(number, source, keys[0], keys[1], one, cluster)
-    return DocumentComparison(source, mine, theirs, tuple(listed.values()), covered)
+    symmetric, here = project.schema.symmetric_labels, (doc.progress or ProgressRow()).looked_for
+    looked_for = here if covered is None else here & covered
+    [kinds] = covered_attributes(project.schema, [looked_for])
+    said = compare_attributes(mine, theirs, kinds, symmetric)
+    apart = sum(
+        one != other and (other is not None or covered is not None) for _, one, other in said
+    )
+    return DocumentComparison(source, mine, theirs, tuple(listed.values()), covered, apart)
 
 
 def types_of(one: Difference) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,32 @@ def run(*words: str) -> str:
     result = CliRunner().invoke(make_app(), words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.stdout
+
+
+def test_two_annotators_are_compared_in_what_both_have_looked_for(
+    project: Path, tmp_path: Path
+) -> None:
+    other = Path(shutil.copy(project, tmp_path / "ben.sciextract"))
+    for path, name in ((project, "ann"), (other, "ben")):
+        with open_project(path, name) as opened:
+            for number in (9, 10, 11):
+                text = opened.document_state(number).text
+                opened.actions.add_entity(number, (Span(0, text.index(" ")),), "Finding")
+                [entity] = opened.document_state(number).entities
+                if number == 9 or name == "ben":
+                    opened.actions.set_attribute(number, entity.id, "negated", "")
+                opened.actions.set_attribute(number, "", "include", "yes")
+                if number < 11:
+                    opened.actions.mark_done(number)
+    found = json.loads(run("agree", str(project), str(other), "--json"))["attributes"]
+    assert (found["negated"]["compared"], found["negated"]["equal"]) == (2, 0.5)
+    assert (found["include"]["compared"], found["include"]["equal"]) == (10, 1.0)
+    lines = run("agree", str(project), str(other)).splitlines()
+    assert any("negated kappa" in line and "1 of 2 equal" in line for line in lines)
+    merged = json.loads(run("merge", str(other), "--project", str(project), "--json"))
+    assert merged["attributes"] == 1
+    listed = CliRunner().invoke(make_app(), ["adjudicate", "--project", str(project)])
+    assert "1 attribute" in listed.stderr
 
 
 def test_what_is_likely_included_comes_first(project: Path) -> None:
