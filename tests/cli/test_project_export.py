@@ -136,9 +136,9 @@ def test_prodigy_gets_only_answers_that_were_given(command: Command, project: Pa
 
 
 def test_a_format_that_cannot_be_written(command: Command, project: Path) -> None:
-    result = command("export", "--to", "ris", "--output", "out.ris")
+    result = command("export", "--to", "bibtex", "--output", "out.bib")
     assert (result.code, "formats to write" in result.err) == (ExitCode.USAGE, True)
-    assert not Path("out.ris").exists()
+    assert not Path("out.bib").exists()
 
 
 @pytest.mark.parametrize("format_id", ["jsonl", "brat", "parquet"])

@@ -217,7 +217,7 @@ def test_terms_are_asked_for_once(command: Command, corpus: Path) -> None:
         ("--to", "jsonl", "--no-text"),
         ("--release", "out", "--undecided"),
         ("--release", "out", "--to", "brat", "--no-text"),
-        ("--release", "out", "--to", "ris"),
+        ("--release", "out", "--to", "bibtex"),
         (),
     ],
 )
