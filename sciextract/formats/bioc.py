@@ -10,6 +10,7 @@ Comeau et al. (2013): BioC: a minimalist approach to interoperability for biomed
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
@@ -28,9 +29,12 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.alignment import repeats, token_table
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bioc_passages import (
+    FLAG,
     INFON_NAMES,
     RELATION_KEYS,
+    VALUE,
     BiocText,
+    attributes_of,
     bibliography,
     has_others,
     infons_of,
@@ -157,6 +161,7 @@ class _Reading:
             for relation, name in items.objects(container.get("relations"), where, LOOSE):
                 with items.leaving_out(LOOSE):
                     self._add_relation(relation, name, index)
+        self._add_attributes(None, infons_of(record))
         others = unknown_fields(record, _KNOWN, self._place)
         items.unread["other data of a bioc document"] += sum(map(bool, others.values()))
         items.unread["bioc infon of a document"] += other_infons(infons_of(record))
@@ -203,7 +208,12 @@ class _Reading:
             items.remarks["annotation whose id occurs before in the document"] += 1
         self._by_ref.setdefault(ref, entity)
         self._by_place.setdefault((index, ref), entity)
+        self._add_attributes(entity, infons)
         items.unread["bioc identifier or other infon of an annotation"] += has_others(infons)
+
+    def _add_attributes(self, target: Entity | Relation | None, infons: Record) -> None:
+        for label, value in attributes_of(infons).items():
+            self._items.attribute(target, label, value)
 
     def _add_relation(self, relation: Record, field: str, index: int) -> None:
         items, infons = self._items, infons_of(relation)
@@ -228,7 +238,8 @@ class _Reading:
         if not label:
             label = UNLABELLED
             items.remarks[f"relation without a label, read as {UNLABELLED!r}"] += 1
-        items.relation(mentions[0], mentions[1], label, score_of(infons))
+        made = items.relation(mentions[0], mentions[1], label, score_of(infons))
+        self._add_attributes(made, infons)
         items.unread["bioc infon of a relation"] += has_others(infons)
 
     def _mention_of(self, node: Record, field: str, index: int) -> Entity:
@@ -262,12 +273,18 @@ def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> Bi
     made.id = safe(document.document.doc_key)
     text, entities = safe(document.document.text), entities_in_text(document)
     _add_passages(made, document.document, text, entities, safe)
+    annotations = document.annotations.in_states(NOT_REJECTED)
+    said = defaultdict[str, dict[str, str]](dict)
+    for item in annotations.attributes:
+        key = safe((VALUE if item.value else FLAG) + item.label)
+        said[item.target][key] = safe(item.value) or "true"
+    made.infons |= said[""]
     refs: dict[str, str] = {}
     for number, entity in enumerate(entities, start=1):
         annotation = BioCAnnotation()
         annotation.id = refs[entity.id] = f"T{number}"
         annotation.infons |= {"type": safe(entity.label)} if entity.label else {}
-        annotation.infons |= _score(entity)
+        annotation.infons |= _score(entity) | said[entity.id]
         for span in entity.fragments:
             annotation.add_location(BioCLocation(span.char_start, span.char_end - span.char_start))
         annotation.text = entity.text_of(text)
@@ -284,10 +301,9 @@ def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> Bi
             relation.add_node(node)
         made.add_relation(relation)
 
-    annotations = document.annotations.in_states(NOT_REJECTED)
     for number, link in enumerate(annotations.relations, start=1):
         nodes = [BioCNode(refs[link.head], "head"), BioCNode(refs[link.tail], "tail")]
-        add_relation("R", number, {"type": safe(link.label)} | _score(link), nodes)
+        add_relation("R", number, {"type": safe(link.label)} | _score(link) | said[link.id], nodes)
     for number, cluster in enumerate(filter(lambda c: c.mentions, annotations.clusters), start=1):
         nodes = [BioCNode(refs[mention], CLUSTER_ROLE) for mention in cluster.mentions]
         add_relation("C", number, {"type": COREFERENCE} | _score(cluster), nodes)

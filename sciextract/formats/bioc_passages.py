@@ -189,6 +189,20 @@ def label_of(infons: Mapping[str, Any], keys: Sequence[str] = ENTITY_KEYS) -> st
     return next((str(value) for value in values if isinstance(value, str | int) and str(value)), "")
 
 
+#: Before the names of attributes: of those that are there or not, and of those with a value.
+FLAG, VALUE = "flag:", "attribute:"
+
+
+def attributes_of(infons: Mapping[str, Any]) -> dict[str, str]:
+    """Values of attributes by label, as our writers put them; empty for those that are there or not."""
+    found = {key.partition(":")[2]: key for key in infons if key.startswith((FLAG, VALUE))}
+    return {
+        label: "" if key.startswith(FLAG) else str(infons[key])
+        for label, key in found.items()
+        if label
+    }
+
+
 def score_of(infons: Mapping[str, Any]) -> float | None:
     """The infon ``score`` where it is a probability."""
     try:
@@ -199,17 +213,17 @@ def score_of(infons: Mapping[str, Any]) -> float | None:
 
 
 def has_others(infons: Mapping[str, Any]) -> bool:
-    """Whether there are infons that are neither the label nor the score."""
+    """Whether there are infons that are neither the label, the score nor attributes."""
     label = label_of(infons) or label_of(infons, RELATION_KEYS)
     others = {key for key, value in infons.items() if key not in _LABEL_KEYS or str(value) != label}
-    return len(others) > (score_of(infons) is not None)
+    return len(others) > (score_of(infons) is not None) + len(attributes_of(infons))
 
 
 def other_infons(infons: Mapping[str, Any]) -> int:
-    """How many infons of a document or passage tell neither its kind nor the paper's bibliography."""
+    """How many infons of a document or passage tell neither its kind, the paper's bibliography nor attributes."""
     known = {*INFON_NAMES.values(), "type", "section_type"}
     others = (key for key, value in infons.items() if value and key not in known)
-    return sum(not key.startswith("name_") for key in others)
+    return sum(not key.startswith(("name_", FLAG, VALUE)) for key in others)
 
 
 def bibliography(record: Record, passages: Sequence[TextPassage]) -> dict[str, Any]:

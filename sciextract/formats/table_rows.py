@@ -9,7 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import ClassVar, TextIO
 
-from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
+from sciextract.documents.annotations import (
+    NOT_REJECTED,
+    Attribute,
+    Cluster,
+    Entity,
+    Relation,
+    Span,
+)
 from sciextract.documents.bibliography import described, year_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.formats.layers import entities_in_text
@@ -85,12 +92,13 @@ COLUMNS = (
     *("kind", "doc_key", "id", "label", "char_start", "char_end", "fragments", "mention_text"),
     *("head_id", "head_label", "head_text", "tail_id", "tail_label", "tail_text"),
     *("cluster_id", "score", "state", "source", "doi", "pmid", "title", "year"),
+    *("target_id", "value"),
 )
 Row = dict[str, str]
 
 
 def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
-    """The rows of a document by column: entities, relations, mentions in clusters, in their order.
+    """The rows of a document by column: entities, relations, mentions in clusters, attributes, in their order.
 
     What names an entity that does not exist is counted in ``losses``; what names a rejected one is
     left out with it.
@@ -117,6 +125,9 @@ def rows_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]
             own = {"cluster_id": cluster.id, "score": cell_of(score)}
             row = {**_entity(entities[mention], document), **_made(cluster), **own}
             yield {"kind": "mention", **common, **row}
+    for said in annotated.annotations.in_states(NOT_REJECTED).attributes:
+        own = {"id": said.id, "label": said.label, "target_id": said.target, "value": said.value}
+        yield {"kind": "attribute", **common, **own, **_made(said)}
 
 
 def written_items(
@@ -163,7 +174,7 @@ def _ends(relation: Relation, entities: Mapping[str, Entity], document: Document
     return row
 
 
-def _made(item: Entity | Relation | Cluster) -> Row:
+def _made(item: Entity | Relation | Cluster | Attribute) -> Row:
     return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
 
 

@@ -71,7 +71,8 @@ def to_frames(results: AnnotatedDocument | Iterable[AnnotatedDocument]) -> Frame
     rows: dict[str, list[dict[str, str]]] = {kind: [] for kind in _COLUMNS}
     for result in [results] if isinstance(results, AnnotatedDocument) else results:
         for row in rows_of(result, losses):
-            rows[row["kind"]].append(row)
+            rows.get(row["kind"], []).append(row)
+            losses += Counter(attribute=row["kind"] not in rows)
     for problem, count in losses.items():
         warnings.warn(f"left out: {problem} ({count})", stacklevel=2)
     frames = []

@@ -13,18 +13,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import Span, State
+from sciextract.documents.annotations import NOT_REJECTED, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
 from sciextract.formats.safe_xml import LOSS, xml_safe
 from tests.shared_data import shared_path
-from tests.strategies import PIECES, annotated_documents
+from tests.strategies import PIECES, annotated_documents, said_of
 from tests.tiers import examples
 
 FEW = settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 HOSTILE = (*PIECES, "\ud800", "\x0b")
 ANNOTATED = annotated_documents(pieces=HOSTILE)
 DOCUMENTS = st.lists(ANNOTATED, min_size=1, max_size=3)
+WITH_ATTRIBUTES = st.lists(
+    annotated_documents(pieces=HOSTILE, attributes=True), min_size=1, max_size=3
+)
 FILES = {"bioc": "made.xml", "bioc-json": "made.json", "parquet": "made.parquet"}
 
 
@@ -89,19 +92,31 @@ def safe(document: AnnotatedDocument, *, discontinuous: bool = True) -> Content:
 
 
 @FEW
-@given(DOCUMENTS)
+@given(WITH_ATTRIBUTES)
 def test_bioc_json_gives_back_everything(documents: list[AnnotatedDocument]) -> None:
     back, losses = round_trip("bioc-json", documents)
     assert [content(item) for item in back] == [content(item) for item in documents]
     assert [item.document.doc_key for item in back] == [e.document.doc_key for e in documents]
     assert not losses
+    assert_attributes_come_back(documents, back)
+
+
+def assert_attributes_come_back(
+    documents: list[AnnotatedDocument], back: list[AnnotatedDocument]
+) -> None:
+    """All of them, but where equal relations, which are one when they are read, have several values."""
+    for document, again in zip(documents, back, strict=True):
+        lost = sum(again.unread.values())
+        said, found = said_of(document.annotations), said_of(again.annotations)
+        assert found <= said and len(said) - len(found) <= lost
 
 
 @FEW
-@given(DOCUMENTS)
+@given(WITH_ATTRIBUTES)
 def test_bioc_xml_gives_back_all_that_xml_can_hold(documents: list[AnnotatedDocument]) -> None:
     back, losses = round_trip("bioc", documents)
     assert [content(item) for item in back] == [safe(item) for item in documents]
+    assert_attributes_come_back(documents, back)
     assert set(losses) <= {LOSS}
     dirty = any(content(document) != safe(document) for document in documents)
     assert not dirty or losses[LOSS]
@@ -167,7 +182,7 @@ def test_cassis_sees_the_same_spans_in_our_xmi(document: AnnotatedDocument) -> N
 
 
 @FEW
-@given(DOCUMENTS)
+@given(WITH_ATTRIBUTES)
 def test_the_bioc_library_reads_our_files(documents: list[AnnotatedDocument]) -> None:
     with tempfile.TemporaryDirectory() as name:
         written("bioc", documents, Path(name))
@@ -180,6 +195,9 @@ def test_the_bioc_library_reads_our_files(documents: list[AnnotatedDocument]) ->
         ]
     for library, ours in zip(from_json.documents, documents, strict=True):
         text = ours.document.text
+        for item in ours.annotations.in_states(NOT_REJECTED).attributes:
+            key = f"attribute:{item.label}" if item.value else f"flag:{item.label}"
+            assert item.target or library.infons[key] == (item.value or "true")
         for mention in _mentions(library):
             parts = [text[loc.offset : loc.end] for loc in mention.locations]
             assert mention.text == " ".join(parts)

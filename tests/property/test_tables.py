@@ -8,7 +8,7 @@ import io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import NOT_REJECTED, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer
 from sciextract.formats.table_rows import csv_row, escape_cell, guard_cell, tsv_row, unguard_cell
@@ -54,8 +54,8 @@ def test_tsv_rows_come_back_and_are_one_line(cells: list[str]) -> None:
 
 
 @FEW
-@given(annotated_documents())
-def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
+@given(annotated_documents(attributes=True))
+def test_every_mention_and_attribute_comes_back(document: AnnotatedDocument) -> None:
     text = document.document.text
     for format_id, delimiter, inverse in (("csv", ",", str), ("tsv", "\t", unescaped)):
         stream = io.StringIO(newline="")
@@ -73,6 +73,13 @@ def test_every_mention_comes_back(document: AnnotatedDocument) -> None:
             if entity.state is not State.REJECTED
         }
         assert wanted == {item for item in found if item[0].startswith("E")}
+        values = {
+            (row["id"], row["target_id"], inverse(unguard_cell(row["value"])))
+            for row in rows
+            if row["kind"] == "attribute"
+        }
+        said = document.annotations.in_states(NOT_REJECTED).attributes
+        assert values == {(item.id, item.target, item.value) for item in said}
         for row in rows:
             if row["kind"] == "entity":
                 pieces = [piece.split("-") for piece in row["fragments"].split(";")]
