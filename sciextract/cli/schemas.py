@@ -201,6 +201,29 @@ def rename(
 
 
 @schema.command()
+def attributes(
+    file: str = argument("NAME|FILE", "A schema with the attributes."),
+    project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
+) -> None:  # fmt: skip
+    """Give a project the attributes of a schema file: new ones, and others instead of its own.
+
+    Abstracts that are finished already count as not looked through for new ones.
+
+    Example:
+
+        sciextract schema attributes review.toml --project stones.sciextract
+    """
+    from sciextract.documents.schema_file import load_schema
+    from sciextract.store.label_changes import take_attributes
+
+    taken = load_schema(file).attributes
+    with open_chosen_project(project, author) as opened:
+        made = take_attributes(opened, taken)
+    names = ", ".join(kind.label for kind in taken) or "none"
+    _report_change(f"attributes now: {names}", made, as_json)
+
+
+@schema.command()
 def merge(
     old: _Old, into: str = argument("INTO", "The type that its items get."), kind: _Kind = None,
     project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,

@@ -140,6 +140,10 @@ def read_sought(sort: str, schema: LabelSchema) -> tuple[Type, ...]:
     for name in sort.removeprefix(MISSING).split("\n") if sort.startswith(MISSING) else ():
         layer, _, label = name.partition(":")
         names = schema.names[layer != Layer.ENTITIES]
+        if is_attribute(name):
+            found += [
+                (attribute_layer(kind), name) for kind in schema.attributes if kind.label == label
+            ]
         types = {(layer, ""), *types_in(schema, frozenset(Layer))}
         if layer in set(Layer) and (layer, names.get(label, label)) in types:
             found.append((Layer(layer), names.get(label, label)))

@@ -40,6 +40,7 @@ from sciextract.store.rows import (
     Row,
     from_values,
     to_values,
+    type_of_row,
 )
 
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
@@ -199,7 +200,7 @@ class DocumentState:
     def count_undecided(self, *layers: Layer, labels: Collection[str] = ()) -> int:
         """How many items of some layers, or of some types of theirs, wait for a decision."""
         return sum(
-            row.state is State.UNDECIDED and (not labels or getattr(row, "label", "") in labels)
+            row.state is State.UNDECIDED and (not labels or type_of_row(row) in labels)
             for row in self.items_of(*layers)
         )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import (
     RELATION_PREFIX,
+    AttributeType,
     EntityType,
     LabelSchema,
     RelationType,
@@ -120,6 +121,23 @@ def choose_layers(project: Project, layers: Sequence[Layer]) -> Outcome:
     return _edit(project, what, lambda schema: replace(schema, finish=tuple(layers)))
 
 
+def take_attributes(project: Project, attributes: Sequence[AttributeType]) -> Outcome:
+    """Give a project the attributes of a schema, instead of its own; what was looked for stays.
+
+    Raises:
+        SchemaError: Items have an attribute or a value that would go, or an attribute stands on an unknown type.
+        ProjectError: The project cannot be written.
+    """
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        edited = replace(schema, attributes=tuple(attributes))
+        if problem := _what_would_go(project.connection, edited):
+            raise SchemaError(problem, "keep it in the file, or reject them at the desk first")
+        return parse_schema(edited.to_mapping(), PLACE)
+
+    return _edit(project, "take attributes", edit)
+
+
 def rename_type(project: Project, kind: Kind, old: str, new: str) -> Outcome:
     """Give a type another name, in the schema and in all its items; what was decided about them stays.
 
@@ -172,8 +190,21 @@ def turn(connection: sqlite3.Connection, event: Event, own: int, *, back: bool) 
             if count := _count(connection, kind, going):
                 problem = f"{counted(count, 'item')} of the project are labelled {going}"
                 raise UndoRefusedError(problem, "give them another type first")
+    if problem := _what_would_go(connection, restored):
+        raise UndoRefusedError(problem, "reject them first")
     state_tables.save_label_schema(connection, restored)
     return 0, 0
+
+
+def _what_would_go(connection: sqlite3.Connection, schema: LabelSchema) -> str:
+    """What items say that a schema does not know, in words; empty where it knows all."""
+    rows = "SELECT label, value, count(*) FROM attribute WHERE state <> 'rejected' GROUP BY 1, 2"
+    known = {kind.label: kind for kind in schema.attributes}
+    for label, value, count in connection.execute(rows).fetchall():
+        if label not in known or not known[label].takes(value):
+            said = f"{label}: {value}" if value else label
+            return f"the project says {said} {counted(count, 'time')}, which would go"
+    return ""
 
 
 def _edit(project: Project, what: str, edit: Callable[[LabelSchema], LabelSchema]) -> Outcome:

@@ -100,6 +100,8 @@ def finished_sql(progress: str = "progress") -> str:
 
 def covered_name(layer: Layer, label: str) -> str:
     """How a type stands in :attr:`ProgressRow.covered`; without a label, what the layer is called among types."""
+    if is_attribute(label):
+        return label
     return f"{layer.value}:{label}" if label else layer.value
 
 
@@ -267,6 +269,13 @@ class AttributeRow(_Item):
     event_id: int
     was: str | None = None
     alternatives: tuple[LabelScore, ...] = ()
+
+
+def type_of_row(row: ItemRow) -> str:
+    """The type of an item as coverage has it: its label, the name of an attribute, nothing for a link."""
+    if isinstance(row, AttributeRow):
+        return attribute_name(row.label)
+    return "" if isinstance(row, LinkRow) else row.label
 
 
 Row = ProgressRow | EntityRow | RelationRow | ClusterRow | LinkRow | AttributeRow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,12 @@ from typer.testing import CliRunner
 from sciextract.cli.main import make_app
 from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema_file import parse_schema
-from sciextract.errors import ActionRefusedError, UsageError
+from sciextract.documents.schema import AttributeKind, AttributeType
+from sciextract.documents.schema_file import parse_schema, schema_to_toml
+from sciextract.errors import ActionRefusedError, SchemaError, UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.store import create_project, open_project
+from sciextract.store.coverage import find_missing, read_sought
 from sciextract.store.ingest import Import
 from sciextract.store.queries import read_queue
 from sciextract.text.analyse import make_document
@@ -139,3 +142,39 @@ def test_a_table_has_a_column_an_attribute(project: Path) -> None:
         run("table", "--rows", "mention", "--project", str(project)).splitlines()
     )
     assert (row["mention"], row["negated"]) == ("Salt", "yes")
+
+
+def test_a_project_takes_the_attributes_of_a_file(project: Path, tmp_path: Path) -> None:
+    kinds = [replace(SCHEMA.attributes[0], values=("yes", "no", "maybe"))]
+    kinds.append(AttributeType("design", "d", ("abstract",), AttributeKind.TEXT))
+    file = tmp_path / "review.toml"
+
+    def take(*attributes: AttributeType) -> str:
+        file.write_text(schema_to_toml(replace(SCHEMA, attributes=attributes)), "utf-8")
+        return run("schema", "attributes", str(file), "--project", str(project), "--author", "ann")
+
+    take(*kinds)
+    assert "8 abstracts finished before attributes:design came" in run(
+        "status", "--project", str(project)
+    )
+    run(
+        "queue",
+        "make",
+        "--missing",
+        "attributes:design",
+        "--name",
+        "late",
+        "--project",
+        str(project),
+    )
+    with open_project(project, "ann") as opened:
+        assert [kind.label for kind in opened.schema.attributes] == ["include", "design"]
+        sought = read_sought("missing attributes:design", opened.schema)
+        layers, labels = zip(*sought, strict=True)
+        opened.actions.mark_done(1, layers, labels=labels)
+        assert find_missing(opened.connection, opened.schema)[sought[0]] == [2, 3, 4, 5, 6, 7, 8]
+        opened.undo()
+        assert opened.undo()[0].kind == "edit labels"
+    for wrong in ((), (replace(kinds[0], values=("yes", "maybe")),)):
+        with pytest.raises(SchemaError, match="which would go"):
+            take(*wrong)

@@ -40,7 +40,7 @@ from sciextract.store import (
 from sciextract.store.coverage import Type
 from sciextract.store.document_state import in_text_order
 from sciextract.store.ingest import annotations_of_source
-from sciextract.store.rows import ProgressRow
+from sciextract.store.rows import ProgressRow, type_of_row
 from sciextract_app.shared.view_models import (
     Mark,
     Role,
@@ -75,7 +75,7 @@ class DocumentView:
         def is_shown(layer: Layer, row: Item) -> bool:
             if row.state is not State.UNDECIDED or not sought:
                 return row.state is not State.REJECTED
-            return (layer, "") in sought or (layer, getattr(row, "label", "")) in sought
+            return (layer, "") in sought or (layer, type_of_row(row)) in sought
 
         self.relations = [row for row in document.relations if is_shown(Layer.RELATIONS, row)]
         self.links = [row for row in document.links if is_shown(Layer.COREFERENCE, row)]

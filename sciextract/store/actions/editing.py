@@ -24,6 +24,7 @@ from sciextract.store.rows import (
     RelationRow,
     covered_name,
     edited_from,
+    type_of_row,
 )
 
 Undecided = Literal["refuse", "accept", "reject"]
@@ -495,7 +496,7 @@ class Edit:
         def waits(row: ItemRow | None) -> bool:
             if row is None or row.state is not State.UNDECIDED:
                 return False
-            if labels and getattr(row, "label", "") not in labels:
+            if labels and type_of_row(row) not in labels:
                 return False
             return least is None or (row.score is not None and row.score >= least)
 

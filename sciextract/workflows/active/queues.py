@@ -20,7 +20,13 @@ from sciextract.store.queries import (
     remove_queue,
     save_queue,
 )
-from sciextract.store.rows import covered_name, finished_sql, types_in
+from sciextract.store.rows import (
+    attribute_layer,
+    attribute_name,
+    covered_name,
+    finished_sql,
+    types_in,
+)
 from sciextract.store.sqlite import from_sql
 from sciextract.workflows.active.ranking import (
     By,
@@ -146,6 +152,8 @@ def queue_missing(project: Project, label: str, name: str) -> SavedQueue:
     """
     types: dict[str, Type] = {layer.value: (layer, "") for layer in list(Layer)[1:]}
     types |= {named: (layer, named) for layer, named in types_in(project.schema, frozenset(Layer))}
+    attributes = {attribute_name(kind.label): kind for kind in project.schema.attributes}
+    types |= {name: (attribute_layer(kind), name) for name, kind in attributes.items()}
     if label not in types:
         raise UsageError(f"the project has no type {label!r}", f"types: {', '.join(types)}")
     numbers = find_missing(project.connection, project.schema).get(types[label], [])

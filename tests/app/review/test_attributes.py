@@ -99,6 +99,23 @@ def test_suggestions_are_decided_like_others(project: Project) -> None:
     assert desk.state.undecided_count() == 0
 
 
+def test_finishing_waits_for_suggested_attributes(project: Project) -> None:
+    run = ModelRun(project, ModelId("m", "0" * 64), {})
+    said = Annotations(attributes=(Attribute("b", "", "design", "field", 0.8),))
+    run.add(
+        [(1, AnnotatedDocument(make_document("stone", TEXT, {}), said, ModelId("m", "0" * 64)))]
+    )
+    run.finish()
+    desk = Desk(project)
+    assert "1 item undecided" in desk.press("D").message
+    press(desk, "D")
+    assert said_states(project) == [State.REJECTED]
+
+
+def said_states(project: Project) -> list[State]:
+    return [row.state for row in project.document_state(1).attributes]
+
+
 def test_a_schema_without_attributes_says_so(tmp_path: Path) -> None:
     plain = parse_schema({"name": "plain", "entities": []}, "test")
     with create_project(tmp_path / "plain.sciextract", plain, "ann") as project:

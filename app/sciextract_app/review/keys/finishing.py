@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from sciextract.documents.annotations import Layer
-from sciextract.store import Completeness, EntityRef, ItemRef, LinkRef, RelationRef, coverage
+from sciextract.store import AttributeRow, Completeness, ItemRef, LinkRow, RelationRow, coverage
 from sciextract.text.english import counted
 from sciextract_app.review.keys.navigation import open_abstract
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared.actions import Action, key_of
 from sciextract_app.shared.view_models import Feedback, problem
 
-_LAYER_OF: Mapping[type[ItemRef], Layer] = {
-    EntityRef: Layer.ENTITIES,
-    RelationRef: Layer.RELATIONS,
-    LinkRef: Layer.COREFERENCE,
-}
+
+def _layer_of(state: ReviewState, item: ItemRef) -> Layer:
+    row = state.open_view.row(item)
+    if isinstance(row, AttributeRow):
+        return state.open_view.document.layer_of(row)
+    if isinstance(row, LinkRow):
+        return Layer.COREFERENCE
+    return Layer.RELATIONS if isinstance(row, RelationRow) else Layer.ENTITIES
 
 
 def done(state: ReviewState, action: Action) -> Feedback:
@@ -33,7 +35,7 @@ def done(state: ReviewState, action: Action) -> Feedback:
     if (waiting or view.progress.is_untouched) and not state.insists((action.id,)):
         if not waiting:
             return Feedback(f"Nothing was decided here: {again} again marks it as done as it is")
-        items = (each for each in state.open_queue.undecided if _LAYER_OF[type(each)] in layers)
+        items = (item for item in state.open_queue.undecided if _layer_of(state, item) in layers)
         state.focus_on(next(items, state.focus))
         told = (
             f"{counted(waiting, 'item')} undecided: {key_of('accept-above')} accepts the sure ones"
