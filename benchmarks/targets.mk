@@ -1,7 +1,7 @@
 # Measurements, with results in docs/benchmarks.md and research/notes. Included by the Makefile: make bench-annotate BENCH_ARGS="...".
 BENCH_ARGS ?=
 
-.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-active bench-learning bench-attributes bench-late-type bench-divided-work bench-training bench-scale
+.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-active bench-learning bench-attributes bench-late-type bench-split-type bench-divided-work bench-training bench-scale
 
 bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/annotate.py $(BENCH_ARGS)
@@ -29,6 +29,9 @@ bench-attributes: $(DEV_ENV)/.installed ## Measure what is learned of attributes
 
 bench-late-type: $(DEV_ENV)/.installed ## Measure what is learned of a type that is added after 20 of 25 abstracts (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/late_type.py --data $(DATA) $(BENCH_ARGS)
+
+bench-split-type: $(DEV_ENV)/.installed ## Measure how often the first of two suggested types is right when a type is split (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/split_type.py --data $(DATA) $(BENCH_ARGS)
 
 bench-divided-work: $(DEV_ENV)/.installed ## Measure what is learned from the merged work of two and three annotators (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/divided_work.py --data $(DATA) $(BENCH_ARGS)
