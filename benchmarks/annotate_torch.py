@@ -15,7 +15,7 @@ from sciextract.inference.batching import Batching
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.network import Floats, Network, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.results import annotated
+from sciextract.inference.results import annotate_raw
 from sciextract.inference.tokenization import EncoderInput
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class TorchPipelineContender:
 
     def _annotated(self, document: Document, prediction: Any) -> AnnotatedDocument:
         settings, model = self._extractor.settings, self._extractor.model
-        return annotated(document, prediction, self._pipeline.labels, settings, model)
+        return annotate_raw(document, prediction, self._pipeline.labels, settings, model)
 
 
 class TorchNetworkContender:

@@ -45,7 +45,7 @@ class Batching:
         if self.single:
             return [[index] for index in range(len(lengths))]
         calls: list[list[int]] = []
-        for index in sorted(range(len(lengths)), key=lambda each: -lengths[each]):
+        for index in sorted(range(len(lengths)), key=lambda window: -lengths[window]):
             windows = 1 + len(calls[-1]) if calls else 1
             # The first window of a call is its longest one, to which all others are padded.
             subwords = windows * lengths[calls[-1][0]] if calls else 0

@@ -270,7 +270,7 @@ class PredictedRelation:
     score: float
 
 
-def directed(
+def direct_relation(
     pair: tuple[int, int], relation_class: int, score: float, layout: RelationLayout
 ) -> PredictedRelation:
     """The relation that a non-null class of (earlier, later) means."""
@@ -292,7 +292,9 @@ def predict_relations(
     relations = []
     for row in np.flatnonzero(scores >= threshold).tolist():
         earlier, later = scored.pairs[row].tolist()
-        relations.append(directed((earlier, later), int(best[row]), float(scores[row]), layout))
+        relations.append(
+            direct_relation((earlier, later), int(best[row]), float(scores[row]), layout)
+        )
     return relations
 
 
@@ -376,7 +378,7 @@ class PredictedCluster:
 
     def renumbered(self, rows: Ints) -> PredictedCluster:
         """The same cluster when mention ``k`` is called ``rows[k]``."""
-        return PredictedCluster(tuple(int(rows[each]) for each in self.mentions), self.scores)
+        return PredictedCluster(tuple(int(rows[mention]) for mention in self.mentions), self.scores)
 
 
 def predict_clusters(

@@ -38,7 +38,7 @@ from sciextract.inference.model_folder import (
 )
 from sciextract.inference.network import Floats, WordStates
 from sciextract.inference.pipeline import Pipeline
-from sciextract.inference.results import annotate_given, annotated
+from sciextract.inference.results import annotate_given, annotate_raw
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import with_cut_words
 from sciextract.text.analyse import make_document
@@ -324,19 +324,21 @@ class Extractor:
                 f"model {self.model.name!r} predicts no entities, only relations between given ones",
                 "sciextract annotate --given-entities, with input that has entities",
             )
-        seen = [self._seen(document) for document in documents]
+        seen = [self._split_words(document) for document in documents]
         if self.adapter:
             found = self.adapter.annotate(seen, self.settings, self.batching, self.model)
         else:
             raw = self.pipeline.predict_batch(seen, self.settings, self.batching)
             found = [
-                annotated(document, prediction, self.pipeline.labels, self.settings, self.model)
+                annotate_raw(document, prediction, self.pipeline.labels, self.settings, self.model)
                 for document, prediction in zip(seen, raw, strict=True)
             ]
-        kept = (self._promised(each, self.settings.promised) for each in found)
-        return [replace(one, document=each) for one, each in zip(kept, documents, strict=True)]
+        return [
+            replace(self._keep_promise(predicted, self.settings.promised), document=document)
+            for predicted, document in zip(found, documents, strict=True)
+        ]
 
-    def _promised(
+    def _keep_promise(
         self, found: AnnotatedDocument, promised: Sequence[tuple[str, str, float]]
     ) -> AnnotatedDocument:
         """What may be written where a precision is promised."""
@@ -346,7 +348,7 @@ class Extractor:
 
         return keep_promise(found, promised)
 
-    def _seen(self, document: Document) -> Document:
+    def _split_words(self, document: Document) -> Document:
         """The document as the model sees it."""
         return with_cut_words(document) if self.config.cuts_words else document
 
@@ -356,11 +358,11 @@ class Extractor:
         Args:
             annotated: A document with entities. They are kept; its relations and clusters are ignored.
         """
-        seen = replace(annotated, document=self._seen(annotated.document))
+        seen = replace(annotated, document=self._split_words(annotated.document))
         found = annotate_given(self.adapter or self.pipeline, seen, self.settings, self.model)
         # Given entities have no scores: only what is predicted between them is held to the promise.
-        own = [each for each in self.settings.promised if each[0] != Layer.ENTITIES.task]
-        return replace(self._promised(found, own), document=annotated.document)
+        own = [limit for limit in self.settings.promised if limit[0] != Layer.ENTITIES.task]
+        return replace(self._keep_promise(found, own), document=annotated.document)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
         """:meth:`annotate_given` for many documents, in order and in constant memory."""
@@ -368,11 +370,11 @@ class Extractor:
 
     def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
         """One vector per document, in order: the mean encoder state. *Shape:* (hidden size,)."""
-        yield from in_order(self.pipeline.vector, map(self._seen, documents), self.workers)
+        yield from in_order(self.pipeline.vector, map(self._split_words, documents), self.workers)
 
     def word_states(self, document: Document) -> tuple[Document, WordStates]:
         """A document as the model sees it, with states and span scores of its words."""
-        seen = self._seen(document)
+        seen = self._split_words(document)
         return seen, self.pipeline.word_states([seen])[0]
 
     def stream(
@@ -388,7 +390,7 @@ class Extractor:
         """
         documents = _documents(texts)
         single = self.batching.single
-        pools = ([each] for each in documents) if single else self.batching.pools(documents)
+        pools = ([document] for document in documents) if single else self.batching.pools(documents)
         if self.workers > 1:
             predicted = in_order(self.annotate_batch, pools, self.workers)
         else:
@@ -403,14 +405,14 @@ def _documents(texts: str | Document | Iterable[str | Document]) -> Iterator[Doc
     Raises:
         UsageError: Something is neither a text nor a document.
     """
-    for row, each in enumerate([texts] if isinstance(texts, str | Document) else texts):
-        if isinstance(each, Document):
-            yield each
-        elif isinstance(each, str):
-            yield make_document(str(row), each)
+    for row, text in enumerate([texts] if isinstance(texts, str | Document) else texts):
+        if isinstance(text, Document):
+            yield text
+        elif isinstance(text, str):
+            yield make_document(str(row), text)
         else:
             raise UsageError(
-                f"item {row} is {type(each).__name__}; expected str or Document",
+                f"item {row} is {type(text).__name__}; expected str or Document",
                 "what sciextract.formats.read gives has its document in .document, unless it is a BadRecord",
             )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,10 +83,10 @@ def read_held_out(model: ModelId, folder: Path | None) -> HeldOut:
             "sciextract learn --project DB makes a model that has some, from 4 finished abstracts on; so have the bundled models",
         )
     held = decode(path.read_bytes(), HeldOut, path, error=ModelDamagedError)
-    for each in (item for items in held.items.values() for item in items):
-        if not (0 <= each.document < held.documents and 0 <= each.score <= 1):
+    for item in chain.from_iterable(held.items.values()):
+        if not (0 <= item.document < held.documents and 0 <= item.score <= 1):
             raise ModelDamagedError(
-                f"{path}: {each} is no prediction for one of {held.documents} abstracts",
+                f"{path}: {item} is no prediction for one of {held.documents} abstracts",
                 "learn again, or get the model again",
             )
     return held
@@ -104,24 +105,24 @@ def held_out(
     items: dict[str, list[HeldOutItem]] = {task: [] for task in PROMISED}
     counts: dict[str, dict[str, int]] = {task: {} for task in PROMISED}
     for number, (true, found) in enumerate(zip(gold, predicted, strict=True)):
-        entities = {each.id: each for each in found.annotations.entities}
-        wanted = {(each.fragments, each.label) for each in true.annotations.entities}
-        places = {each.id: each.fragments for each in true.annotations.entities}
+        entities = {entity.id: entity for entity in found.annotations.entities}
+        wanted = {(entity.fragments, entity.label) for entity in true.annotations.entities}
+        places = {entity.id: entity.fragments for entity in true.annotations.entities}
         related = {
-            (places[each.head], places[each.tail], each.label)
-            for each in true.annotations.relations
+            (places[relation.head], places[relation.tail], relation.label)
+            for relation in true.annotations.relations
         }
         for task, golden in (("entity", wanted), ("relation", related)):
             # A set has another order in every process: the same abstracts shall give the same file.
-            for label in sorted(each[-1] for each in golden):
+            for label in sorted(item[-1] for item in golden):
                 counts[task][label] = counts[task].get(label, 0) + 1
-        for each in entities.values():
-            right = (each.fragments, each.label) in wanted
-            items["entity"].append(HeldOutItem(number, each.label, each.score or 0.0, right))
+        for entity in entities.values():
+            right = (entity.fragments, entity.label) in wanted
+            items["entity"].append(HeldOutItem(number, entity.label, entity.score or 0.0, right))
         for relation in found.annotations.relations:
             head, tail = entities[relation.head], entities[relation.tail]
             right = (head.fragments, tail.fragments, relation.label) in related
             ends = ((head.label, head.score or 0.0), (tail.label, tail.score or 0.0))
             score = relation.score or 0.0
             items["relation"].append(HeldOutItem(number, relation.label, score, right, ends))
-    return HeldOut(source, len(gold), {task: tuple(each) for task, each in items.items()}, counts)
+    return HeldOut(source, len(gold), {task: tuple(rows) for task, rows in items.items()}, counts)

@@ -123,10 +123,10 @@ _LONGEST_CACHED, _MOST_CACHED = 40, 10
 
 def _word(text: str) -> _Word:
     """The word; words of usual length are kept, for they come again."""
-    return _cached(text) if len(text) <= _LONGEST_CACHED else _analysed(text)
+    return _cached(text) if len(text) <= _LONGEST_CACHED else _analyse(text)
 
 
-def _analysed(text: str) -> _Word:
+def _analyse(text: str) -> _Word:
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     folded = plain.casefold()
     stem = singular(folded)
@@ -147,7 +147,7 @@ def _analysed(text: str) -> _Word:
     return _Word(folded, stem, initials, acronym, kind)
 
 
-_cached = lru_cache(maxsize=1 << 15)(_analysed)
+_cached = lru_cache(maxsize=1 << 15)(_analyse)
 
 
 def _acronym(word: str) -> str:
@@ -185,10 +185,10 @@ class _Phrase(NamedTuple):
 def _phrase(texts: tuple[str, ...]) -> _Phrase:
     """The mention; usual ones are kept, for they come again, in training once an epoch."""
     usual = len(texts) <= _MOST_CACHED and max(map(len, texts), default=0) <= _LONGEST_CACHED
-    return _cached_phrase(texts) if usual else _described(texts)
+    return _cached_phrase(texts) if usual else _describe(texts)
 
 
-def _described(texts: tuple[str, ...]) -> _Phrase:
+def _describe(texts: tuple[str, ...]) -> _Phrase:
     words = [_word(text) for text in texts]
     content = [word for word in words if word.kind & _CONTENT]
     stems = [word.stem for word in words]
@@ -203,16 +203,16 @@ def _described(texts: tuple[str, ...]) -> _Phrase:
     pronoun = bool(words) and all(word.kind & _PRONOUN for word in words)
     return _Phrase(
         (
-            _hashed(" ".join([word.folded for word in words])),
-            _hashed(" ".join(stems)),
-            _hashed(" ".join(stems[bare:])),
-            _hashed(last),
-            _hashed(head.stem) if head else 0,
-            _hashed(first),
-            _hashed(words[0].acronym, 2) if len(words) == 1 else 0,
-            _hashed(acronyms[0], 2) if acronyms else 0,
-            _hashed("".join([word.initials for word in words]), 2),
-            _hashed("".join([word.initials for word in content]), 2),
+            _hash(" ".join([word.folded for word in words])),
+            _hash(" ".join(stems)),
+            _hash(" ".join(stems[bare:])),
+            _hash(last),
+            _hash(head.stem) if head else 0,
+            _hash(first),
+            _hash(words[0].acronym, 2) if len(words) == 1 else 0,
+            _hash(acronyms[0], 2) if acronyms else 0,
+            _hash("".join([word.initials for word in words]), 2),
+            _hash("".join([word.initials for word in content]), 2),
             len(words),
             len(all_content),
             len(all_digits),
@@ -223,13 +223,13 @@ def _described(texts: tuple[str, ...]) -> _Phrase:
     )
 
 
-def _hashed(text: str, least: int = 1) -> int:
+def _hash(text: str, least: int = 1) -> int:
     """A number for a text; 0 where it has fewer characters than ``least``."""
     # Differs from process to process; numbers are only compared within one document.
     return hash(text) if len(text) >= least else 0
 
 
-_cached_phrase = lru_cache(maxsize=1 << 14)(_described)
+_cached_phrase = lru_cache(maxsize=1 << 14)(_describe)
 
 
 def _head(words: Sequence[_Word]) -> _Word | None:
@@ -378,7 +378,7 @@ def _acronyms(mine: Ints, other: Ints) -> tuple[Bools, Bools]:
 def _bits(sets: Sequence[frozenset[str]], vocabulary: dict[str, int]) -> NDArray[np.uint8]:
     """Sets of words as bits; new words join the vocabulary. Shape: (sets, bytes)."""
     values = [
-        sum([1 << vocabulary.setdefault(word, len(vocabulary)) for word in each]) for each in sets
+        sum([1 << vocabulary.setdefault(word, len(vocabulary)) for word in words]) for words in sets
     ]
     # A matrix of words by mentions would be nearly all zeros, and eight times as large.
     size = len(vocabulary) // 8 + 1

@@ -113,7 +113,7 @@ class ModelConfig:
         entities = {*schema.entity_labels, *former_entities}
         relations = {*schema.relation_labels, *former_relations}
         lacking = [label for label in self.labels.types if label not in entities]
-        return lacking + [each for each in self.labels.relations.labels if each not in relations]
+        return lacking + [label for label in self.labels.relations.labels if label not in relations]
 
     @staticmethod
     def from_json(values: dict[str, Any], place: str) -> ModelConfig:
@@ -166,7 +166,7 @@ def _config(values: dict[str, Any]) -> ModelConfig:
     columns_of(entities, groups)  # an error where a label is not in exactly one group
     adapter = None
     if (about := values.get("adapter")) is not None:
-        layers = tuple(Layer(each).value for each in about["layers"])
+        layers = tuple(Layer(layer).value for layer in about["layers"])
         adapter = AdapterBase(
             str(about["name"]), str(about["hash"]), layers, int(about["finished"])
         )

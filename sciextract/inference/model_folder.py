@@ -91,7 +91,7 @@ class ModelFolder:
 
     def _find_base(self) -> Path | None:
         hash_ = self.config.adapter.hash if self.config.adapter else ""
-        others = [Path(each.folder) for each in installed() if not each.problem]
+        others = [Path(model.folder) for model in installed_models() if not model.problem]
         known = [self.path / BASE, *bundled_folders(), *others, *registered_folders()]
         for path in (*known, user_models() / KEPT_BASES / hash_):
             with suppress(OSError):
@@ -265,7 +265,7 @@ def name_of(folder: str) -> str:
     return found[1] if found else ""
 
 
-def installed() -> list[InstalledModel]:
+def installed_models() -> list[InstalledModel]:
     """The models that other distributions bring, by name, unusable ones with what is wrong.
 
     A distribution whose metadata say
@@ -282,24 +282,26 @@ def installed() -> list[InstalledModel]:
 
     models: list[InstalledModel] = []
     taken = {*bundled_names(), AUTO}
-    for each in sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)):
-        name, version = (each.dist.name, each.dist.version) if each.dist else ("unknown", "")
-        value = _VALUE.fullmatch(each.value)
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        name, version = (entry.dist.name, entry.dist.version) if entry.dist else ("unknown", "")
+        value = _VALUE.fullmatch(entry.value)
         # A finder of paths runs nothing of the package, unlike importlib.util.find_spec of a module within one.
         spec = PathFinder.find_spec(value[1]) if value else None
         within = spec.submodule_search_locations if spec else None
-        folder = Path(next(iter(within))) / value[2] if value and within else Path(each.value)
+        folder = Path(next(iter(within))) / value[2] if value and within else Path(entry.value)
         problem = ""
-        if not _NAME.fullmatch(each.name) or each.name in taken:
-            problem = f"calls its model {each.name!r}, which another model is called or none may be"
+        if not _NAME.fullmatch(entry.name) or entry.name in taken:
+            problem = (
+                f"calls its model {entry.name!r}, which another model is called or none may be"
+            )
         elif not within or not folder.is_dir():
-            problem = f"says that model {each.name!r} is {each.value!r}, which is not an installed PACKAGE:FOLDER"
-        taken.add(each.name)
+            problem = f"says that model {entry.name!r} is {entry.value!r}, which is not an installed PACKAGE:FOLDER"
+        taken.add(entry.name)
         distribution = f"{name} {version}"
         if problem:
             problem = f"{distribution} {problem}"
         hint = f"{as_command('pip', 'uninstall', name)} removes it, installing it again may mend it"
-        models.append(InstalledModel(each.name, distribution, folder, problem, hint))
+        models.append(InstalledModel(entry.name, distribution, folder, problem, hint))
     return models
 
 
@@ -314,8 +316,8 @@ def folders_called(word: str) -> list[Path]:
     bundled = [path for path in bundled_folders() if word in _words_for(path.name, path)]
     if bundled:
         return bundled
-    others = [each for each in installed() if word in _words_for(each.name, each.folder)]
-    usable = [each.folder for each in others if not each.problem]
+    others = [model for model in installed_models() if word in _words_for(model.name, model.folder)]
+    usable = [model.folder for model in others if not model.problem]
     if others and not usable:
         raise ModelNotFoundError(others[0].problem, others[0].hint)
     if usable:
@@ -335,7 +337,7 @@ def _registered_at(folder: Path) -> int:
 def known_words() -> list[str]:
     """A name for each model that can be used, as commands take it."""
     folders = {path.name: path for path in bundled_folders()}
-    folders |= {each.name: each.folder for each in installed() if not each.problem}
+    folders |= {model.name: model.folder for model in installed_models() if not model.problem}
     folders |= {path.name: path for path in registered_folders()}
     return [name for name, folder in folders.items() if _is_usable(folder)]
 
@@ -347,7 +349,7 @@ def _is_usable(folder: Path) -> bool:
         return False
 
 
-def unchanged(folder: Path) -> Path:
+def check_unchanged(folder: Path) -> Path:
     """The folder of a bundled or registered model.
 
     Raises:
@@ -402,16 +404,16 @@ def locate_model(name: str | Path) -> Path:
     """
     # A folder that happens to be called like a bundled model must not replace it.
     if isinstance(name, str) and name in bundled_names():
-        return _called(name)
+        return _locate_name(name)
     path = Path(name).expanduser()
     if path.is_dir():
-        if isinstance(name, str) and name in [each.name for each in installed()]:
-            return _called(name)
+        if isinstance(name, str) and name in [model.name for model in installed_models()]:
+            return _locate_name(name)
         return _with_heads(path, str(name))
     if path.is_file():
         raise UsageError(f"{path} is a file", "give the model folder that holds manifest.json")
     if "/" not in str(name) and "\\" not in str(name):
-        return _called(str(name))
+        return _locate_name(str(name))
     if str(name).count("/") == 1 and not str(name).startswith((".", "/", "~")):
         return _with_heads(_from_hub(str(name)), str(name))
     raise ModelNotFoundError(f"no model folder at {name}", _known())
@@ -422,7 +424,7 @@ def bundled_names() -> list[str]:
     return [path.name for path in bundled_folders()]
 
 
-def _called(name: str) -> Path:
+def _locate_name(name: str) -> Path:
     if name == AUTO:
         raise UsageError(
             f"{AUTO!r} is not a model: it chooses a model by the words of a text",
@@ -431,7 +433,7 @@ def _called(name: str) -> Path:
     found = folders_called(name)
     if not found:
         raise ModelNotFoundError(f"no model is called {name!r}", _known())
-    return unchanged(found[0])
+    return check_unchanged(found[0])
 
 
 def _known() -> str:

@@ -116,7 +116,7 @@ class _Session:
     def __init__(self, graph: Path, threads: int, device: str) -> None:
         self._graph, self._device = graph, device
         self._session = _session(graph, threads, device)
-        self.inputs = frozenset(each.name for each in self._session.get_inputs())
+        self.inputs = frozenset(node.name for node in self._session.get_inputs())
 
     def run(self, outputs: Sequence[str], feed: Mapping[str, Any]) -> Any:
         """One call.
@@ -163,7 +163,7 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
     onnxruntime = import_onnxruntime()
     providers = prepare(device, onnxruntime)
 
-    def opened(exact: bool) -> Any:
+    def open_session(exact: bool) -> Any:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
@@ -178,10 +178,10 @@ def _session(graph: Path, threads: int, device: str = CPU) -> Any:
 
     try:
         try:
-            session = opened(device == CPU and sums_overflow())
+            session = open_session(device == CPU and sums_overflow())
         except onnxruntime.capi.onnxruntime_pybind11_state.Fail:
             # It cannot convert int8 weights that layers share, as in ALBERT.
-            session = opened(exact=False)
+            session = open_session(exact=False)
     except Exception as error:  # onnxruntime raises bare Exceptions of its own making
         if device != CPU:
             raise failed_on_gpu(error, graph.name) from error

@@ -175,10 +175,12 @@ class Pipeline:
 
         A span that leaves its sentence has scores, too, which mean nothing.
         """
-        plans = [plan for row, each in enumerate(documents) for plan in self._plan(row, each)]
+        plans = [
+            plan for row, document in enumerate(documents) for plan in self._plan(row, document)
+        ]
         kept: list[list[tuple[Floats, Floats, Floats]]] = [[] for _ in documents]
         # Windows of similar length share a call, so they come out of order.
-        for index, states in sorted(self._encode(plans, batching), key=lambda each: each[0]):
+        for index, states in sorted(self._encode(plans, batching), key=lambda window: window[0]):
             rows, mine = plans[index].window.kept_rows, kept[plans[index].row]
             mine.append((states.first[rows], states.last[rows], states.span_logits[rows]))
         none = np.zeros((0, 0), dtype=np.float32)

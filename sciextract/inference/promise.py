@@ -19,6 +19,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import SciextractError, UsageError
 from sciextract.inference.held_out import HeldOut, HeldOutItem
@@ -93,8 +94,8 @@ class Promise:
     def thresholds(self) -> tuple[tuple[str, str, float], ...]:
         """Task, label and least score of what is written; one above 1 where nothing is."""
         return tuple(
-            (each.task, each.label, inf if each.threshold is None else each.threshold)
-            for each in self.labels
+            (part.task, part.label, inf if part.threshold is None else part.threshold)
+            for part in self.labels
         )
 
 
@@ -124,15 +125,15 @@ def make_promise(
         if task not in wanted:
             continue
         gold = {label: count for label, count in held.gold[task].items() if label}
-        items = sorted((e for e in held.items[task] if e.label), key=lambda each: -each.score)
+        items = sorted((e for e in held.items[task] if e.label), key=lambda item: -item.score)
         if entities is not None:  # a relation is written only where both of its ends are
             least = entities
             items = [
-                each
-                for each in items
-                if all(score >= least.get(label, inf) for label, score in each.ends)
+                item
+                for item in items
+                if all(score >= least.get(label, inf) for label, score in item.ends)
             ]
-        labels, allowed = sorted({*gold, *(each.label for each in items)}), 1 - confidence
+        labels, allowed = sorted({*gold, *(item.label for item in items)}), 1 - confidence
         parts = {label: _columns(e for e in items if e.label == label) for label in labels}
         groups = parts if by_label else {ANY: _columns(items)} if labels else {}
         for label, columns in groups.items():
@@ -165,7 +166,7 @@ def keepable_promise(
         NoPromiseError: None can be kept; says what could.
     """
     promise = make_promise(held, wanted, confidence, by_label)
-    if any(each.threshold is not None for each in promise.labels):
+    if any(part.threshold is not None for part in promise.labels):
         return promise
     asked = ", ".join(f"{task}={precision:g}" for task, precision in wanted.items())
     problem = f"{asked} cannot be promised{' of any label' * by_label} with a confidence of {confidence:g}; nothing was predicted"
@@ -198,27 +199,29 @@ def keep_promise(
     least = {(task, label): score for task, label, score in thresholds}
     tasks = {task for task, _ in least}
 
-    def kept(task: str, label: str, score: float | None) -> bool:
-        if task not in tasks or not label:  # a mention without a type is no entity
+    def is_kept(task: str, item: Entity | Relation) -> bool:
+        if task not in tasks or not item.label:  # a mention without a type is no entity
             return True
-        return (score or 0.0) >= least_score(least, task, label)
+        return (item.score or 0.0) >= least_score(least, task, item.label)
 
     own = found.annotations
-    entities = tuple(each for each in own.entities if kept("entity", each.label, each.score))
-    ids = {each.id for each in entities}
+    entities = tuple(entity for entity in own.entities if is_kept("entity", entity))
+    ids = {entity.id for entity in entities}
     relations = tuple(
-        each
-        for each in own.relations
-        if {each.head, each.tail} <= ids and kept("relation", each.label, each.score)
+        relation
+        for relation in own.relations
+        if {relation.head, relation.tail} <= ids and is_kept("relation", relation)
     )
-    left = (each.only(ids) for each in own.clusters)
-    clusters = tuple(each for each in left if len(each.mentions) > 1)
-    linked = {mention for each in clusters for mention in each.mentions}
-    linked |= {end for each in relations for end in (each.head, each.tail)}
-    entities = tuple(each for each in entities if each.label or each.id in linked)
-    counts = Counter(f"entity {each.label}" for each in own.entities if each.id not in ids)
-    written = {each.id for each in relations}
-    counts.update(f"relation {each.label}" for each in own.relations if each.id not in written)
+    left = (cluster.only(ids) for cluster in own.clusters)
+    clusters = tuple(cluster for cluster in left if len(cluster.mentions) > 1)
+    linked = {mention for cluster in clusters for mention in cluster.mentions}
+    linked |= {end for relation in relations for end in (relation.head, relation.tail)}
+    entities = tuple(entity for entity in entities if entity.label or entity.id in linked)
+    counts = Counter(f"entity {entity.label}" for entity in own.entities if entity.id not in ids)
+    written = {relation.id for relation in relations}
+    counts.update(
+        f"relation {relation.label}" for relation in own.relations if relation.id not in written
+    )
     left_over = replace(own, entities=entities, relations=relations, clusters=clusters)
     return replace(found, annotations=left_over, held_back=dict(counts))
 
@@ -258,11 +261,11 @@ def _choose(
     sizes = [*map(ceil, np.arange(max(_FIRST, step), len(columns), step)), len(columns)]
     tried = [_above(columns, columns[size - 1, 0], documents) for size in sizes if size]
     best, budget = None, 0.0
-    for place, each in enumerate(tried):
+    for place, above in enumerate(tried):
         # An error that was not spent goes on to the next threshold (fallback procedure: Wiens 2003, section 2).
         budget += allowed / _STARTS if place < _STARTS else 0.0
-        if budget and each.error(wanted) <= budget:
-            best = each
+        if budget and above.error(wanted) <= budget:
+            best = above
         else:
             budget = 0.0
             if best is not None:
@@ -273,8 +276,8 @@ def _choose(
     factors = np.geomspace(1.05, _MOST_FURTHER, 60).tolist()
     # The error falls with the number of abstracts, so that halving finds the first factor that suffices.
     needed = [
-        bisect_left(factors, True, key=lambda times: each.error(wanted, times) <= share)
-        for each in tried
+        bisect_left(factors, True, key=lambda times: above.error(wanted, times) <= share)
+        for above in tried
     ]
     first = min(needed, default=len(factors))
     return None, ceil((factors[first] - 1) * documents) if first < len(factors) else None
@@ -282,7 +285,7 @@ def _choose(
 
 def _columns(items: Iterable[HeldOutItem]) -> Columns:
     """Scores, abstracts and whether they are right, from the highest score down."""
-    return np.array([(each.score, each.document, each.right) for each in items]).reshape(-1, 3)
+    return np.array([(item.score, item.document, item.right) for item in items]).reshape(-1, 3)
 
 
 def _above(columns: Columns, threshold: float, documents: int) -> _Above:

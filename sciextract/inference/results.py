@@ -24,7 +24,7 @@ from sciextract.documents.annotations import (
     stable_id,
 )
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
-from sciextract.inference.decoding import Mentions, directed
+from sciextract.inference.decoding import Mentions, direct_relation
 from sciextract.inference.network import Floats
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
 from sciextract.inference.settings import DecodeSettings, calibrated_score
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from sciextract.inference.adapter.model import Adapter
 
 
-def calibrated(raw: RawPrediction, settings: DecodeSettings) -> RawPrediction:
+def calibrate(raw: RawPrediction, settings: DecodeSettings) -> RawPrediction:
     """The same predictions with the scores that are shown."""
     if not settings.calibrated:
         return raw
@@ -43,10 +43,10 @@ def calibrated(raw: RawPrediction, settings: DecodeSettings) -> RawPrediction:
     types = calibrated_scores(raw.mentions.types, warm.entity, shift.entity)
     return RawPrediction(
         replace(raw.mentions, types=types),
-        [replace(each, score=calibrated_score(each.score, *relation)) for each in raw.relations],
+        [replace(found, score=calibrated_score(found.score, *relation)) for found in raw.relations],
         [
-            replace(each, scores=tuple(calibrated_score(score, *link) for score in each.scores))
-            for each in raw.clusters
+            replace(c, scores=tuple(calibrated_score(score, *link) for score in c.scores))
+            for c in raw.clusters
         ],
         replace(raw.pairs, probabilities=calibrated_scores(raw.pairs.probabilities, *relation)),
         replace(raw.links, probabilities=calibrated_scores(raw.links.probabilities, *link)),
@@ -80,10 +80,10 @@ def annotate(
         model: Recorded as the source of every item.
     """
     raw = pipeline.predict(document, settings)
-    return annotated(document, raw, pipeline.labels, settings, model)
+    return annotate_raw(document, raw, pipeline.labels, settings, model)
 
 
-def annotated(
+def annotate_raw(
     document: Document,
     raw: RawPrediction,
     labels: Labels,
@@ -101,7 +101,7 @@ def annotated(
         model: Recorded as the source of every item.
         given: Entities by first and last word that were not predicted but given: they keep their ids.
     """
-    items = _Items(document, calibrated(raw, settings), labels, model, given or {})
+    items = _Items(document, calibrate(raw, settings), labels, model, given or {})
     return AnnotatedDocument(document, items.build(settings), model)
 
 
@@ -141,7 +141,7 @@ class _Items:
             entities[row] = Entity(*typed, source=self._source, alternatives=likely)
         # A mention without a type is nothing by itself.
         linked = {row for cluster in self._raw.clusters for row in cluster.mentions}
-        linked |= {row for each in self._raw.relations for row in (each.head, each.tail)}
+        linked |= {row for pair in self._raw.relations for row in (pair.head, pair.tail)}
         entities = {row: e for row, e in entities.items() if e.label or row in linked}
         ids = {row: entity.id for row, entity in entities.items()}
         ranked = self._pair_labels() if self._raw.relations else {}
@@ -149,7 +149,7 @@ class _Items:
         for relation in self._raw.relations:
             head, tail = ids[relation.head], ids[relation.tail]
             found = ranked.get((relation.head, relation.tail), [])
-            others = [each for each in found if each.label != relation.label]
+            others = [other for other in found if other.label != relation.label]
             score, best_others = round(relation.score, SCORE_DIGITS), others[:MOST_ALTERNATIVES]
             says = (self._id("relation", head, tail, relation.label), head, tail, relation.label)
             made = Relation(*says, score, source=self._source, alternatives=tuple(best_others))
@@ -184,7 +184,7 @@ class _Items:
         for row, label_class in zip(rows.tolist(), (classes + 1).tolist(), strict=True):
             score = float(scored.probabilities[row, label_class])
             pair = (int(scored.pairs[row, 0]), int(scored.pairs[row, 1]))
-            item = directed(pair, label_class, score, self._labels.relations)
+            item = direct_relation(pair, label_class, score, self._labels.relations)
             found.setdefault((item.head, item.tail), []).append(
                 LabelScore(item.label, round(score, SCORE_DIGITS))
             )
@@ -281,6 +281,8 @@ def annotate_given(
     """
     given = given_of(source, pipeline.labels)
     [raw] = pipeline.predict_batch([source.document], settings, given=[given.mentions])
-    found = annotated(source.document, raw, pipeline.labels, settings, model, given=given.entities)
+    found = annotate_raw(
+        source.document, raw, pipeline.labels, settings, model, given=given.entities
+    )
     items = replace(found.annotations, entities=source.annotations.entities)
     return replace(found, annotations=items, warnings=given.warnings)

@@ -295,7 +295,7 @@ def read_tokenizer(path: Path) -> Tokenizer:
             raise _refused(path, f"has a model of type {kind!r}; allowed: {', '.join(_MODELS)}")
         if len(values.get("added_tokens") or ()) > MOST_ADDED_TOKENS:
             raise _refused(path, f"has more than {MOST_ADDED_TOKENS:,} added tokens")
-        components = [each for part in _PARTS for each in _components(values.get(part), part)]
+        components = [pair for part in _PARTS for pair in _components(values.get(part), part)]
         if len(components) > MOST_COMPONENTS:
             problem = f"has {len(components)} components; at most {MOST_COMPONENTS} are read"
             raise _refused(path, problem)
@@ -316,8 +316,8 @@ def _components(value: Any, part: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """All components of a part with their part, those within sequences too."""
     if isinstance(value, dict):
         yield part, value
-        for each in _CHILDREN:
-            for child in value.get(each) or ():
+        for key in _CHILDREN:
+            for child in value.get(key) or ():
                 yield from _components(child, part)
 
 

@@ -94,7 +94,7 @@ def first_span_weights(labels: Labels, base: Labels) -> Floats:
         of_model[1 + base.entities.index(label), 1 + labels.entities.index(label)] = 1
     if known:
         of_model[0, 0] = 1
-        rest = [1 + labels.entities.index(each) for each in labels.entities if each not in known]
+        rest = [1 + labels.entities.index(label) for label in labels.entities if label not in known]
         of_model[-1, rest] = _LEAST_LOGIT
     of_memory = np.zeros((2 * classes + 1, classes), np.float32)
     of_memory[:classes] = np.eye(classes) * _MEMORY_WEIGHT

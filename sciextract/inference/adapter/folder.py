@@ -15,7 +15,7 @@ from sciextract.documents.document import Document, ModelId
 from sciextract.errors import ModelDamagedError
 from sciextract.inference.adapter.head import Head
 from sciextract.inference.adapter.model import Adapter, Heads
-from sciextract.inference.adapter.states import EncodedDocument, encoded
+from sciextract.inference.adapter.states import EncodedDocument, pack_states
 from sciextract.inference.batching import Batching
 from sciextract.inference.held_out import FILE as HELD_OUT
 from sciextract.inference.held_out import HeldOut, write_held_out
@@ -72,7 +72,7 @@ def save_adapter(
         "surfaces": _matrix(memory.surfaces, memory.classes),
         "heads": _matrix(memory.heads, memory.classes),
     }
-    tensors = {name: np.ascontiguousarray(each) for name, each in _tensors(heads).items()}
+    tensors = {name: np.ascontiguousarray(tensor) for name, tensor in _tensors(heads).items()}
     write(path / HEADS, save({**tensors, **counts}))
     write(path / STRINGS, encode(strings).encode())
     write(path / CONFIG, encode(config.to_json()).encode())
@@ -123,12 +123,12 @@ def load_adapter(folder: ModelFolder, base: ModelFolder, pipeline: Pipeline) -> 
         counts.update(zip(keys, rows.astype(np.int64), strict=True))
     if found:
         raise _damaged(place, f"unknown tensor {min(found)!r}")
-    layers = frozenset(Layer(each) for each in about.layers)
+    layers = frozenset(Layer(layer) for layer in about.layers)
     model = ModelId(base.config.name, base.hash)
 
     def encode_all(documents: Sequence[Document], batching: Batching) -> list[EncodedDocument]:
         states = pipeline.word_states(documents, batching)
-        return [encoded(*each) for each in zip(documents, states, strict=True)]
+        return [pack_states(*pair) for pair in zip(documents, states, strict=True)]
 
     return Adapter(pipeline, model, base.config, heads, untrained, encode_all, layers)
 

@@ -36,7 +36,7 @@ from sciextract.inference.decoding import (
 )
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline, RawPrediction
-from sciextract.inference.results import annotated
+from sciextract.inference.results import annotate_raw
 from sciextract.inference.settings import DecodeSettings
 
 Encode = Callable[[Sequence[Document], Batching], list[EncodedDocument]]
@@ -128,7 +128,7 @@ class Adapter:
         """
         with one_core():
             both = zip(documents, map(Words.of, self.encode(documents, batching)), strict=True)
-            return [self._annotated(document, words, settings, model) for document, words in both]
+            return [self._annotate(document, words, settings, model) for document, words in both]
 
     def predict_batch(
         self,
@@ -147,13 +147,13 @@ class Adapter:
                 found.append(self._raw(words, mentions, settings))
         return found
 
-    def _annotated(
+    def _annotate(
         self, document: Document, words: Words, settings: DecodeSettings, model: ModelId
     ) -> AnnotatedDocument:
         if Layer.ENTITIES not in self.layers and self._base_fits:
             return self._on_own_entities(document, words, settings, model)
         raw = self._raw(words, self._mentions(words, settings.plain), settings.plain)
-        found = annotated(document, raw, self.labels, settings, model)
+        found = annotate_raw(document, raw, self.labels, settings, model)
         off = {Layer.RELATIONS, Layer.COREFERENCE} - self.layers
         if off and self._base_fits:
             _, own = self._own(document, settings)
@@ -172,7 +172,7 @@ class Adapter:
         labels = self.labels
         if self.layers:
             names = self.base.labels.entities
-            columns = [0, *(1 + labels.entities.index(each) for each in names)]
+            columns = [0, *(1 + labels.entities.index(name) for name in names)]
             types = np.zeros((len(its.mentions), 1 + len(labels.entities)), np.float32)
             types[:, columns] = its.mentions.types
             mentions = replace(its.mentions, types=types, features=types)
@@ -180,7 +180,7 @@ class Adapter:
             spans = its.mentions.spans[its.mentions.predicted].tolist()
             places = [(first, last) for first, last in spans]
             given = dict(zip(places, merged.entities, strict=True))
-            used = annotated(document, raw, labels, settings, model, given).annotations
+            used = annotate_raw(document, raw, labels, settings, model, given).annotations
             considered, others = merged.candidates, used.candidates
             if Layer.RELATIONS in self.layers:
                 merged = replace(merged, relations=used.relations)
@@ -199,14 +199,14 @@ class Adapter:
         """What the base itself predicts, computed from the text: the states are rounded."""
         own = replace(self.base_config.settings, candidates=settings.candidates, only=settings.only)
         [its] = self.base.predict_batch([document], own)
-        found = annotated(document, its, self.base.labels, own, self.base_model)
+        found = annotate_raw(document, its, self.base.labels, own, self.base_model)
         return its, found.annotations
 
     def _raw(self, words: Words, mentions: Mentions, settings: DecodeSettings) -> RawPrediction:
         found = MentionStates.of(words, mentions.spans, self.base)
         relations = self._heads_of(Layer.RELATIONS).relations
-        names = [self.labels.entities[each] for each in mentions.labels.tolist()]
-        pairs = relations.scored(found, names, self.base)
+        names = [self.labels.entities[number] for number in mentions.labels.tolist()]
+        pairs = relations.score(found, names, self.base)
         if Layer.ENTITIES in self.layers or not self._base_fits:
             mentions = rescue_mentions(mentions, pairs, settings)
         between = pairs.between(mentions.predicted)
@@ -235,7 +235,7 @@ class Adapter:
         scores = links.scores(found, pairs, self.base)
         scored = antecedent_probabilities(pairs, scores, len(rows), 1.0)
         clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
-        return scored.renumbered(rows), [each.renumbered(rows) for each in clusters]
+        return scored.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 
 
 def _between(shown: Annotations, own: Annotations, off: set[Layer]) -> Annotations:
@@ -243,29 +243,31 @@ def _between(shown: Annotations, own: Annotations, off: set[Layer]) -> Annotatio
 
     Mentions are the same where their spans are, whatever their labels.
     """
-    there = {each.fragments: each.id for each in shown.entities}
-    ids = {each.id: there[each.fragments] for each in own.entities if each.fragments in there}
-    spans = {each.span for each in shown.entities}
+    there = {entity.fragments: entity.id for entity in shown.entities}
+    ids = {
+        entity.id: there[entity.fragments] for entity in own.entities if entity.fragments in there
+    }
+    spans = {entity.span for entity in shown.entities}
     considered, others = shown.candidates, own.candidates
     if Layer.RELATIONS in off:
         related = tuple(
-            replace(each, head=ids[each.head], tail=ids[each.tail])
-            for each in own.relations
-            if each.head in ids and each.tail in ids
+            replace(relation, head=ids[relation.head], tail=ids[relation.tail])
+            for relation in own.relations
+            if relation.head in ids and relation.tail in ids
         )
         shown = replace(shown, relations=related)
         if considered and others:
-            pairs = tuple(each for each in others.pairs if {each.head, each.tail} <= spans)
+            pairs = tuple(pair for pair in others.pairs if {pair.head, pair.tail} <= spans)
             considered = replace(considered, pairs=pairs)
     if Layer.COREFERENCE in off:
-        left = [each.only(ids) for each in own.clusters]
+        left = [cluster.only(ids) for cluster in own.clusters]
         clusters = tuple(
-            replace(each, mentions=tuple(ids[mention] for mention in each.mentions))
-            for each in left
-            if len(each.mentions) > 1
+            replace(cluster, mentions=tuple(ids[mention] for mention in cluster.mentions))
+            for cluster in left
+            if len(cluster.mentions) > 1
         )
         shown = replace(shown, clusters=clusters)
         if considered and others:
-            links = tuple(each for each in others.links if {each.mention, each.antecedent} <= spans)
+            links = tuple(link for link in others.links if {link.mention, link.antecedent} <= spans)
             considered = replace(considered, links=links)
     return replace(shown, candidates=considered)

@@ -107,9 +107,7 @@ class RelationModel:
     entity_labels: tuple[str, ...]
     projection: Floats
 
-    def scored(
-        self, found: MentionStates, labels: Sequence[str], pipeline: Pipeline
-    ) -> ScoredPairs:
+    def score(self, found: MentionStates, labels: Sequence[str], pipeline: Pipeline) -> ScoredPairs:
         """Probabilities of all pairs of mentions in one sentence; ``labels`` are those of the mentions."""
         pairs = sentence_pairs(found)
         if not self.layout.labels or not len(pairs):
@@ -143,7 +141,7 @@ def relation_features(
 ) -> Floats:
     """Scores of the bundled model, labels of both mentions, distance, words between."""
     pairs = base.pairs
-    types = np.array([1 + known.index(each) if each else 0 for each in labels], np.int64)
+    types = np.array([1 + known.index(label) if label else 0 for label in labels], np.int64)
     classes = 1 + len(known)
     both = types[pairs[:, 0]] * classes + types[pairs[:, 1]]
     between = between_words(found.mentions.spans, pairs)
@@ -178,7 +176,7 @@ def first_relation_weights(
         of_model[0, 0] = 1
     bias = np.zeros((1, layout.class_count), np.float32)
     if known:
-        rest = [layout.forward_class(each) for each in layout.labels if each not in known]
+        rest = [layout.forward_class(label) for label in layout.labels if label not in known]
         bias[0, [*rest, *layout.mirror()[rest]]] = -6
     else:
         bias[0, 0] = 3

@@ -64,8 +64,8 @@ class Words:
         texts = tokens.slices(encoded.document.text)
         flags = np.zeros((len(texts) + 2, _FLAGS), np.float32)
         if texts:
-            flags[1:-1] = [_flags(each) for each in texts]
-        stemmed = [_stem(each) for each in texts]
+            flags[1:-1] = [_flags(text) for text in texts]
+        stemmed = [_stem(text) for text in texts]
         hashes = [0]
         for _, number in stemmed:
             hashes.append((hashes[-1] * _FACTOR + number) & _WORD_MASK)
@@ -109,8 +109,8 @@ class Words:
         """Projected states of first and last subwords with a row of zeros before and after."""
         edge = ((1, 1), (0, 0))
         first, last = (
-            np.pad(each.astype(np.float32) @ projection, edge)
-            for each in (self.encoded.first, self.encoded.last)
+            np.pad(states.astype(np.float32) @ projection, edge)
+            for states in (self.encoded.first, self.encoded.last)
         )
         return first, last
 
@@ -147,7 +147,7 @@ COMPONENTS = 96
 
 def projection_of(documents: Sequence[EncodedDocument], hidden: int) -> Floats:
     """The main components of the states of some documents. Shape: (hidden, COMPONENTS)."""
-    states = [each.last.astype(np.float32) for each in documents if len(each.last)]
+    states = [document.last.astype(np.float32) for document in documents if len(document.last)]
     if not states:
         return np.eye(hidden, COMPONENTS, dtype=np.float32)
     joined = np.concatenate(states)
@@ -288,7 +288,7 @@ class Memory:
             without: The document's own share, which is taken off.
         """
         if self._begins is None:
-            self._begins = frozenset(each.partition(" ")[0] for each in self.surfaces)
+            self._begins = frozenset(surface.partition(" ")[0] for surface in self.surfaces)
         # Nearly all spans begin with a word that no known form begins with: only the others are spelled out.
         possible = np.array([stem in self._begins for stem in words.stems], np.bool_)
         rows = np.flatnonzero(possible[spans[:, 0]])

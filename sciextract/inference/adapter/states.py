@@ -48,7 +48,7 @@ class EncodedDocument:
         return self.first.nbytes + self.last.nbytes + self.span_logits.nbytes
 
 
-def encoded(document: Document, states: WordStates) -> EncodedDocument:
+def pack_states(document: Document, states: WordStates) -> EncodedDocument:
     """A document with its states, rounded to 16 bits: heads are trained on what takes half the memory."""
     first, last = states.first.astype(np.float16), states.last.astype(np.float16)
     return EncodedDocument(document, first, last, states.span_logits)
@@ -79,7 +79,7 @@ class EncoderStates:
             if (known := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return known
-        found = encoded(*self.extractor.word_states(document))
+        found = pack_states(*self.extractor.word_states(document))
         with self._lock:
             if key not in self._kept:
                 self._kept[key] = found
@@ -93,7 +93,7 @@ class EncoderStates:
         self, documents: Sequence[Document], batching: Batching = SINGLE
     ) -> list[EncodedDocument]:
         """The states of some documents, each computed by itself: a person waits for one at a time."""
-        return [self.of(each) for each in documents]
+        return [self.of(document) for document in documents]
 
     @cached_property
     def hidden(self) -> int:

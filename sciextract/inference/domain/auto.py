@@ -68,7 +68,7 @@ class AutoExtractor:
         self._ids = {name: ModelId(name, folder.hash) for name, folder in folders.items()}
         self.config = merged_config([folder.config for folder in folders.values()])
         # A hash of its own, so that nobody continues results of other models.
-        hashes = "".join(each.hash for each in self._ids.values())
+        hashes = "".join(model.hash for model in self._ids.values())
         self.model = ModelId(AUTO, hashlib.sha256(hashes.encode()).hexdigest())
 
     def model_of(self, document: Document) -> ModelId:
@@ -78,12 +78,12 @@ class AutoExtractor:
     def annotate(self, document: Document) -> AnnotatedDocument:
         """Predicts one document; its ``model`` says which model did, a warning where its words fit no field."""
         domain = domain_of(document.text)
-        return _with_remark(self._suited(domain).annotate(document), domain)
+        return _with_remark(self._suited_model(domain).annotate(document), domain)
 
     def annotate_given(self, annotated: AnnotatedDocument) -> AnnotatedDocument:
         """Predicts what relates a document's entities."""
         domain = domain_of(annotated.document.text)
-        return _with_remark(self._suited(domain).annotate_given(annotated), domain)
+        return _with_remark(self._suited_model(domain).annotate_given(annotated), domain)
 
     def stream(self, documents: Iterable[Document]) -> Iterator[AnnotatedDocument]:
         """Predicts documents in order and in constant memory."""
@@ -93,7 +93,7 @@ class AutoExtractor:
         """The same between given entities."""
         yield from in_order(self.annotate_given, items, self._workers)
 
-    def _suited(self, domain: Domain) -> Extractor:
+    def _suited_model(self, domain: Domain) -> Extractor:
         name = MODELS[domain]
         with self._lock:
             # Threads that predict side by side must not load the same model twice.
@@ -110,12 +110,14 @@ def _with_remark(predicted: AnnotatedDocument, domain: Domain) -> AnnotatedDocum
 
 def merged_config(configs: list[ModelConfig]) -> ModelConfig:
     """What several models predict together, as far as readers of the results need it."""
-    entities = dict.fromkeys(label for each in configs for label in each.labels.entities)
-    relations = dict.fromkeys(label for each in configs for label in each.labels.relations.labels)
-    symmetric = frozenset().union(*(each.labels.relations.symmetric for each in configs))
+    entities = dict.fromkeys(label for config in configs for label in config.labels.entities)
+    relations = dict.fromkeys(
+        label for config in configs for label in config.labels.relations.labels
+    )
+    symmetric = frozenset().union(*(config.labels.relations.symmetric for config in configs))
     layout = RelationLayout(tuple(relations), symmetric)
-    coreference = any(each.labels.coreference for each in configs)
-    width = max(each.labels.max_span_width for each in configs)
+    coreference = any(config.labels.coreference for config in configs)
+    width = max(config.labels.max_span_width for config in configs)
     labels = Labels(tuple(entities), layout, coreference, width)
-    names = "+".join(each.schema_name for each in configs)
+    names = "+".join(config.schema_name for config in configs)
     return replace(configs[0], name=AUTO, labels=labels, schema_name=names, schema_hash="")

@@ -32,15 +32,15 @@ from sciextract.inference.model_folder import (
     InstalledModel,
     ModelFolder,
     bundled_folders,
+    check_unchanged,
     folders_called,
-    installed,
+    installed_models,
     listed_files,
     locate_model,
     manifest_hash,
     name_of,
     open_folder,
     registered_folders,
-    unchanged,
 )
 from sciextract.resources import bundled_models, user_models
 from sciextract.workflows.output import check_target, whole_output
@@ -141,7 +141,7 @@ def known_models() -> list[KnownModel]:
     Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
     """
     atomic.remove_leftovers(user_models(), older_than=_STALE_SECONDS)
-    others = [_of_distribution(each) for each in installed()]
+    others = [_of_distribution(each) for each in installed_models()]
     return [*map(known_at, bundled_folders()), *others, *map(known_at, registered_folders())]
 
 
@@ -153,7 +153,7 @@ def find_model(word: str | Path) -> KnownModel:
         UsageError: It is an encoder without heads.
     """
     folder = locate_model(word)
-    for each in () if _lies_in(folder, bundled_models()) else installed():
+    for each in () if _lies_in(folder, bundled_models()) else installed_models():
         if each.folder == folder:
             return _of_distribution(each)
     return known_at(folder)
@@ -166,7 +166,7 @@ def known_at(folder: Path) -> KnownModel:
     name = name_of(folder.name) if own else folder.name
     try:
         hash_ = manifest_hash(folder)
-        found = open_folder(unchanged(folder) if own else folder, hashes=False)
+        found = open_folder(check_unchanged(folder) if own else folder, hashes=False)
         found.base(hashes=False)
     except OSError as error:
         return KnownModel(name, "", folder, f"{folder / MANIFEST}: {error.strerror}")

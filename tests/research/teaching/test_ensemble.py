@@ -18,7 +18,7 @@ from sciextract.documents.document import Document
 from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, PairInput, PairScores, WordStates
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.inference.results import annotated
+from sciextract.inference.results import annotate_raw
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from sciextract.inference.tokenization import EncoderInput
 from sciextract.text.analyse import make_document
@@ -199,7 +199,7 @@ def test_an_ensemble_of_equals_predicts_as_each_does(
 
     def said(teacher: Pipeline | Ensemble, document: Document) -> tuple[list[object], list[float]]:
         raw = teacher.predict(document, settings)
-        found = annotated(document, raw, labels, settings, None).annotations
+        found = annotate_raw(document, raw, labels, settings, None).annotations
         items: list[object] = [(e.span, e.label) for e in found.entities]
         items += [(r.head, r.tail, r.label) for r in found.relations]
         items += [c.mentions for c in found.clusters]

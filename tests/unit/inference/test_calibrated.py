@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.inference.results import annotate, calibrated, calibrated_scores
+from sciextract.inference.results import annotate, calibrate, calibrated_scores
 from sciextract.inference.settings import DecodeSettings, PerTask, calibrated_score
 from tests.unit.inference import fakes
 
@@ -97,4 +97,4 @@ def test_candidates_begin_at_the_score_that_is_shown() -> None:
 
 def test_without_a_scale_the_very_prediction_comes_back() -> None:
     raw = fakes.pipeline().predict(fakes.random_document(1, 2, 6), PLAIN)
-    assert calibrated(raw, PLAIN) is raw
+    assert calibrate(raw, PLAIN) is raw

@@ -10,7 +10,7 @@ from sciextract.inference.decoding import (
     RelationLayout,
     ScoredPairs,
     combine_directions,
-    directed,
+    direct_relation,
     predict_relations,
     softmax,
 )
@@ -45,10 +45,10 @@ def test_directions_that_disagree_meet_in_the_middle() -> None:
 
 
 def test_an_inverse_class_points_from_the_later_to_the_earlier_span() -> None:
-    assert directed((2, 5), 1, 0.9, LAYOUT) == PredictedRelation(2, 5, "USED-FOR", 0.9)
-    assert directed((2, 5), 2, 0.9, LAYOUT) == PredictedRelation(2, 5, "COMPARE", 0.9)
-    assert directed((2, 5), 4, 0.9, LAYOUT) == PredictedRelation(5, 2, "USED-FOR", 0.9)
-    assert directed((2, 5), 5, 0.9, LAYOUT) == PredictedRelation(5, 2, "PART-OF", 0.9)
+    assert direct_relation((2, 5), 1, 0.9, LAYOUT) == PredictedRelation(2, 5, "USED-FOR", 0.9)
+    assert direct_relation((2, 5), 2, 0.9, LAYOUT) == PredictedRelation(2, 5, "COMPARE", 0.9)
+    assert direct_relation((2, 5), 4, 0.9, LAYOUT) == PredictedRelation(5, 2, "USED-FOR", 0.9)
+    assert direct_relation((2, 5), 5, 0.9, LAYOUT) == PredictedRelation(5, 2, "PART-OF", 0.9)
 
 
 def test_at_most_one_relation_a_pair_and_only_above_the_threshold() -> None:

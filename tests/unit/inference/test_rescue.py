@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sciextract.inference.decoding import Mentions, ScoredPairs, rescue_mentions
 from sciextract.inference.pipeline import RawPrediction
-from sciextract.inference.results import calibrated
+from sciextract.inference.results import calibrate
 from sciextract.inference.settings import DecodeSettings, PerTask, Rescue
 from tests.unit.inference import fakes
 
@@ -116,7 +116,7 @@ def test_a_scale_moves_the_rescue_along() -> None:
     assert warm.plain.rescue != warm.rescue
     document = fakes.random_document(3, sentences=3, words=9)
     raw = fakes.pipeline().predict(document, warm)
-    shown = calibrated(raw, warm).mentions
+    shown = calibrate(raw, warm).mentions
     assert shown.scores[shown.predicted].min() >= 0.2 - 1e-6
     assert _predictions(raw) == _predictions(fakes.pipeline().predict(document, warm.plain))
 
