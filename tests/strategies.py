@@ -47,7 +47,7 @@ PIECES = (
 LABELS = ("Task", "Method", "Ω-type", "a_b")
 RELATION_LABELS = ("Used-for", "Part-of", "is_α")
 ATTRIBUTE_LABELS = ("Negated", "sure α", "a_b")
-VALUES = ("", "low", "2.5 ± 0.1 mm", "true", "=1+1", "a|b, c", "a_b")
+VALUES = ("", "low", "2.5 ± 0.1 mm", "true", "=1+1", "a|b, c")
 STATES = (State.IMPORTED, State.ACCEPTED, State.UNDECIDED, State.REJECTED)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -11,11 +12,18 @@ from xml.sax.saxutils import quoteattr
 from sciextract.documents.annotations import Entity, Span, State
 from sciextract.documents.bibliography import described
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema import (
+    ABSTRACT,
+    RELATION_PREFIX,
+    AttributeKind,
+    AttributeType,
+    LabelSchema,
+)
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     COREFERENCE,
     LOOSE,
+    UNFIT_ATTRIBUTE,
     CorpusItems,
     in_fitting_unit,
     score_of,
@@ -25,13 +33,14 @@ from sciextract.formats.json_values import (
     Record,
     dump_line,
     key_of,
+    label_at,
     list_at,
     object_at,
     objects_at,
     string_at,
     unknown_fields,
 )
-from sciextract.formats.layers import SpanLayers, span_layers
+from sciextract.formats.layers import SpanLayers, named_attributes, span_layers
 from sciextract.formats.sink import ArraySink, LineWriter
 from sciextract.text.offsets import CODE_POINTS, UNITS, OffsetMap, Unit
 
@@ -40,7 +49,7 @@ LABELS_NAME, TEXT_NAME = "label", "text"
 
 
 def labelling_config(schema: LabelSchema) -> str:
-    """The XML for Settings, Labeling Interface, Code: entity types with their colours and keys, relation types.
+    """The XML for Settings, Labeling Interface, Code: entity types with their colours and keys, relation types, attributes.
 
     Coreference is the relation ``COREF`` where the schema has coreference.
     """
@@ -56,10 +65,26 @@ def labelling_config(schema: LabelSchema) -> str:
         hint = f" hint={quoteattr(entity.definition)}" if entity.definition else ""
         key = quoteattr(entity.key)
         lines.append(f"    <Label value={value} background={colour} hotkey={key}{hint}/>")
-    lines += ["  </Labels>", f'  <Text name="{TEXT_NAME}" value="$text"/>', "</View>", ""]
+    lines.append("  </Labels>")
+    for kind in schema.attributes:
+        of_region = ' perRegion="true"' if ABSTRACT not in kind.on else ""
+        control = f'name={quoteattr(kind.label)} toName="{TEXT_NAME}"{of_region}'
+        if _is_written(kind):
+            lines.append(f"  <TextArea {control}/>")
+        elif not all(target.startswith(RELATION_PREFIX) for target in kind.on):
+            lines.append(f"  <Choices {control}>")
+            lines += [f"    <Choice value={quoteattr(v)}/>" for v in kind.values or [kind.label]]
+            lines.append("  </Choices>")
+    lines += [f'  <Text name="{TEXT_NAME}" value="$text"/>', "</View>", ""]
     return "\n".join(lines)
 
 
+def _is_written(kind: AttributeType) -> bool:
+    return kind.kind in (AttributeKind.TEXT, AttributeKind.VALUE)
+
+
+#: Results that say something of a region or of the task, and where their values have it.
+_ANSWERS = {"choices": "choices", "taxonomy": "taxonomy", "textarea": "text"}
 REGION_TYPES = ("labels", "hypertextlabels")
 INCLUSIVE_ENDS = Unit("ends as the last character, as in the first releases", CODE_POINTS.widths)
 _DIRECTIONS = ("right", "left", "bi")
@@ -77,12 +102,13 @@ class ResultReader:
     ) -> None:
         """Take the text, what offsets count, and the score of regions that have none of their own."""
         self.items = items
-        self._other_ids: set[str] = set()  # of results of other kinds, such as choices and ratings
+        self._other_ids: set[str] = set()  # of results of other kinds, such as ratings
         self._offsets = offsets
         self._unit = unit
         self._place = place
         self._score = score
         self._relations: list[tuple[str, Record]] = []
+        self._answers: list[tuple[str, Record]] = []
         self._by_id: dict[str, list[Entity]] = {}
 
     def read(self, results: object, field: str) -> None:
@@ -97,9 +123,12 @@ class ResultReader:
         for where, result in self._relations:
             with self.items.leaving_out(LOOSE):
                 self._add_relation(result, where)
+        for where, result in self._answers:
+            with self.items.leaving_out(UNFIT_ATTRIBUTE):
+                self._add_answer(result, where)
 
     def _sort(self, result: Record, field: str) -> None:
-        """Add a region; note a relation, or something else."""
+        """Add a region; note a relation, an answer, or something else."""
         kind = result.get("type")
         value = result.get("value") if kind in REGION_TYPES else None
         if isinstance(value, dict) and not isinstance(value.get("start"), int):
@@ -108,6 +137,8 @@ class ResultReader:
             value = value.get("globalOffsets") if has_path else value
         if kind == "relation":
             self._relations.append((field, result))
+        elif kind in _ANSWERS and isinstance(result.get("value"), dict):
+            self._answers.append((field, result))
         elif not isinstance(value, dict) or "start" not in value:
             self._other_ids.add(str(result.get("id")))
             self.items.unread[f"result of type {quoted(kind)}"] += 1
@@ -128,6 +159,21 @@ class ResultReader:
         for name in [string_at(label, f"{field}.labels", self._place) for label in labels]:
             entity = self.items.entity([span], name, self._score if own is None else own)
             self._by_id.setdefault(str(result.get("id")), []).append(entity)
+
+    def _add_answer(self, result: Record, field: str) -> None:
+        value, regions = result["value"], self._by_id.get(str(result.get("id")), [])
+        targets: Sequence[Entity | None] = regions or [None]
+        if "start" in value and not regions:
+            allowed = "the id of a region of this annotation"
+            raise self._place.unexpected(result.get("id"), allowed, field=f"{field}.id")
+        label = label_at(result.get("from_name"), f"{field}.from_name", self._place)
+        where = f"{field}.value"
+        for chosen in list_at(value.get(_ANSWERS[result["type"]]), where, self._place):
+            # Of a taxonomy the whole path; and a choice that is called as its question is there or not.
+            path = chosen if isinstance(chosen, list) else [chosen]
+            text = " / ".join([string_at(part, where, self._place) for part in path])
+            for target in targets:
+                self.items.attribute(target, label, "" if text == label else text)
 
     def _add_relation(self, result: Record, field: str) -> None:
         ends = []
@@ -167,9 +213,14 @@ class LabelStudioWriter(LineWriter):
 
     _SINK = ArraySink
 
-    def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
+    def __init__(
+        self, destination: Path | str | TextIO, *, schema: LabelSchema | None = None
+    ) -> None:
+        """Write to a path, to ``-`` (standard output) or to an open text stream; ``schema`` tells choices from words."""
         super().__init__(destination)
+        self._written = (
+            {kind.label for kind in schema.attributes if _is_written(kind)} if schema else set()
+        )
         self._count = 0
 
     def write(self, document: AnnotatedDocument) -> None:
@@ -181,17 +232,26 @@ class LabelStudioWriter(LineWriter):
         layers = span_layers(document)
         self.losses.update(layers.losses)
         self._count += 1
-        self._sink.write_line(dump_line(_task(document, layers, self._count)))
+        task = _task(document, layers, self._count, self._written, self.losses)
+        self._sink.write_line(dump_line(task))
 
 
-def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Record:
+def _task(
+    annotated: AnnotatedDocument,
+    layers: SpanLayers,
+    number: int,
+    written: Container[str],
+    losses: Counter[str],
+) -> Record:
     document = annotated.document
     names = {entity.id: f"e{number}" for number, entity in enumerate(layers.entities, start=1)}
     results: list[Record] = []
+    places: dict[str, Record] = {"": {}}
     for entity in layers.entities:
         span = entity.span
-        value: Record = {"start": span.char_start, "end": span.char_end}
-        value |= {"text": span.of(document.text), "labels": [entity.label] if entity.label else []}
+        place = {"start": span.char_start, "end": span.char_end, "text": span.of(document.text)}
+        places[names[entity.id]] = place
+        value = {**place, "labels": [entity.label] if entity.label else []}
         region = {"id": names[entity.id], "from_name": LABELS_NAME, "to_name": TEXT_NAME}
         score = {} if entity.score is None else {"score": entity.score}
         results.append({**region, "type": "labels", "value": value, **score})
@@ -202,6 +262,12 @@ def _task(annotated: AnnotatedDocument, layers: SpanLayers, number: int) -> Reco
     for (first, second), of_pair in labels.items():
         ends = {"from_id": first, "to_id": second}
         results.append({**ends, "type": "relation", "direction": "right", "labels": of_pair})
+    said = named_attributes(annotated, {**names, "": ""}, losses).items()
+    for index, ((target, label), attribute) in enumerate(said, start=1):
+        kind = "textarea" if label in written else "choices"
+        control = {"id": target or f"a{index}", "from_name": label, "to_name": TEXT_NAME}
+        answer = {_ANSWERS[kind]: [attribute.value or label]}
+        results.append({**control, "type": kind, "value": {**places[target], **answer}})
     annotations, predictions = [], []
     if layers.undecided:
         version = str(annotated.model or "sciextract")

@@ -248,10 +248,14 @@ def span_layers(
             layers.relations.append((head, tail, relation.label))
     layers.relations += _coreference_links(annotations.clusters, kept, losses)
     given = annotated.annotations
-    items: list[Entity | Relation | Cluster]
-    items = [*given.entities, *given.relations, *given.clusters]
-    layers.undecided = {item.state for item in items} == {State.UNDECIDED}
+    layers.undecided = states_of(given) == {State.UNDECIDED}
     return layers
+
+
+def states_of(given: Annotations) -> set[State]:
+    """The states of all items."""
+    kinds = (given.entities, given.relations, given.clusters, given.attributes)
+    return {item.state for items in kinds for item in items}
 
 
 def _coreference_links(

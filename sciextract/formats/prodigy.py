@@ -11,12 +11,13 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from sciextract.documents.annotations import Annotations, Cluster, Entity, Relation, Span, State
+from sciextract.documents.annotations import Annotations, Entity, Span, State
 from sciextract.documents.bibliography import DESCRIBING, described
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     LOOSE,
+    UNFIT_ATTRIBUTE,
     CorpusItems,
     score_of,
 )
@@ -25,13 +26,20 @@ from sciextract.formats.json_values import (
     Record,
     dump_line,
     key_of,
+    list_at,
     object_at,
     objects_at,
     span_at,
     string_at,
     unknown_fields,
 )
-from sciextract.formats.layers import SpanLayers, span_layers, token_layers
+from sciextract.formats.layers import (
+    SpanLayers,
+    named_attributes,
+    span_layers,
+    states_of,
+    token_layers,
+)
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import split_at, split_sentences
 
@@ -42,6 +50,7 @@ ANSWER = "answer"
 """The field of a task, and of a document, that holds its answer."""
 
 _LISTS = ("tokens", "spans", "relations")
+_CHOICES = ("accept", "options")
 
 
 def read_prodigy(source: Source) -> Iterator[ReadItem]:
@@ -71,7 +80,8 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         raise place.error(problem, hint="only tasks with `text` can be read")
     text = string_at(record["text"], "text", place)
     fields = {name: meta[name] for name in DESCRIBING if name in meta}
-    fields |= unknown_fields(record, {key_field, "text", *_LISTS}, place) | {ANSWER: answer}
+    known = {key_field, "text", *_LISTS, *(_CHOICES if "accept" in record else ())}
+    fields |= unknown_fields(record, known, place) | {ANSWER: answer}
     state = State.IMPORTED if answer is None else ANSWERS[answer]
     items = CorpusItems(place, source.provenance, state or State.IMPORTED)
     tokens = _Tokens([], text, place)
@@ -80,7 +90,7 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     items.bare_offsets = not tokens.spans
     task = _Task(text, tokens, items, place)
     if state is None:
-        for name in ("spans", "relations"):
+        for name in ("spans", "relations", "accept"):
             given = record.get(name)
             count = len(given) if isinstance(given, list) else 0
             items.unread[f"{name.rstrip('s')} of an ignored task"] += count
@@ -150,6 +160,11 @@ class _Task:
                 head, tail = (self._argument(value, name, field) for name in ("head", "child"))
                 label, score = self._label(value, field), score_of(value.get("score"))
                 self.items.add_relation(head, tail, label, score)
+        with self.items.leaving_out(UNFIT_ATTRIBUTE):
+            for chosen in list_at(record.get("accept"), "accept", self._place):
+                # An option of our own names its question; others are there or not.
+                label, _, said = str(chosen).partition(": ")
+                self.items.attribute(None, label, said)
 
     def _add_span(self, value: dict[str, Any], field: str) -> None:
         span = _span_at(value, self._text, field, self._place)
@@ -220,19 +235,25 @@ class ProdigyWriter(LineWriter):
                 tuple([replace(entity, state=State.IMPORTED) for entity in given.entities]),
                 tuple([replace(relation, state=State.IMPORTED) for relation in given.relations]),
                 tuple([replace(cluster, state=State.IMPORTED) for cluster in given.clusters]),
+                attributes=tuple(
+                    [replace(said, state=State.IMPORTED) for said in given.attributes]
+                ),
             )
             document = replace(document, annotations=accepted)
         layers = span_layers(document, repeated=False)
         self.losses.update(layers.losses)
         task = _task(document, layers)
+        said = named_attributes(document, {"": ""}, self.losses).values()
+        if chosen := [": ".join(filter(None, (item.label, item.value))) for item in said]:
+            options = [{"id": option, "text": option} for option in chosen]
+            task |= {"options": options, "accept": chosen}
         self._sink.write_line(dump_line(task | {ANSWER: answer} if answer else task))
 
 
 def _answer(annotated: AnnotatedDocument) -> str | None:
     """``accept`` if somebody has decided the whole document; only then may Prodigy take it for an answer."""
     found, fields = annotated.annotations, annotated.document.fields
-    items: list[Entity | Relation | Cluster] = [*found.entities, *found.relations, *found.clusters]
-    states = {item.state for item in items}
+    states = states_of(found)
     if State.UNDECIDED in states or annotated.done is False:
         return None
     given = fields.get(ANSWER)

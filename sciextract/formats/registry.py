@@ -145,11 +145,11 @@ FORMATS: list[FormatSpec] = [
         (".json", ".jsonl"), reader=".json_records:read_datacite",
         opening=_NOT_OWN + r"\s*[\[{]" + _inside(r'"descriptionType"\s*:', r'"titles"\s*:\s*\[')),
     FormatSpec("labelstudio", "Label Studio JSON export: tasks with annotations",
-        (".json",), reader=".label_studio:read_labelstudio", writer=".label_studio:LabelStudioWriter",
+        (".json",), reader=".label_studio:read_labelstudio", writer=".label_studio:LabelStudioWriter", options=("schema", "attributes"),
         opening=r"\s*(?:\[" + _inside(r'"(?:annotations|completions|predictions)"\s*:\s*\[')
         + r"|\{" + _inside(r'"result"\s*:\s*\[') + r"|(?=[\[{])" + _inside(r'"annotation_id"\s*:\s*\d') + ")"),
     FormatSpec("prodigy", "Prodigy JSONL: tasks with spans, relations and an answer",
-        (".jsonl", ".json"), reader=".prodigy:read_prodigy", writer=".prodigy:ProdigyWriter",
+        (".jsonl", ".json"), reader=".prodigy:read_prodigy", writer=".prodigy:ProdigyWriter", options=("attributes",),
         opening=_NOT_OWN + r"\s*[\[{]"
         + _inside(r'"_(?:input|task)_hash"\s*:', r'"answer"\s*:\s*"(?:accept|reject|ignore)"', r'"ws"\s*:\s*(?:true|false)'),
         holds=("meta",)),

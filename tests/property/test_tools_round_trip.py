@@ -14,7 +14,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
 from sciextract.formats.label_studio import INCLUSIVE_ENDS
 from tests.shared_data import shared_path
-from tests.strategies import annotated_documents
+from tests.strategies import annotated_documents, said_of
 from tests.tiers import examples
 
 FEW = settings(max_examples=examples(120), deadline=None, suppress_health_check=list(HealthCheck))
@@ -66,7 +66,7 @@ def missing(losses: Counter[str], *words: str) -> int:
 
 @TOOLS
 @FEW
-@given(document=annotated_documents())
+@given(document=annotated_documents(attributes=True))
 def test_only_counted_losses_are_missing(
     tool: str, document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -76,6 +76,8 @@ def test_only_counted_losses_are_missing(
     assert back.document.text == document.document.text
     assert back.document.doc_key == document.document.doc_key
     assert back.document.tokens.problems(len(back.document.text)) == []
+    said, again = said_of(document.annotations), said_of(back.annotations)
+    assert again <= said and len(said) - len(again) <= missing(losses, "attribute", "second value")
     expected, found = layers(document.annotations), layers(back.annotations)
     entities = missing(losses, "discontinuous", "entity", "second entity")
     relations = missing(losses, "relation")
@@ -88,7 +90,7 @@ def test_only_counted_losses_are_missing(
 
 @TOOLS
 @FEW
-@given(document=annotated_documents())
+@given(document=annotated_documents(attributes=True))
 def test_the_second_export_is_the_first(
     tool: str, document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -98,6 +100,7 @@ def test_the_second_export_is_the_first(
     assert not written(folder / "second.jsonl", tool, *again)
     third = read_all(folder / "second.jsonl", tool)
     assert [layers(item.annotations) for item in third] == [layers(e.annotations) for e in again]
+    assert [said_of(item.annotations) for item in third] == [said_of(e.annotations) for e in again]
 
 
 def every(annotated: AnnotatedDocument) -> tuple[Any, ...]:

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import read
 from sciextract.formats.label_studio import INCLUSIVE_ENDS
 from sciextract.text.offsets import UTF16
 from tests.shared_data import shared_path
+from tests.strategies import said_of
 from tests.unit.formats.tool_files import (
     TEXT,
     documents_of,
@@ -184,9 +185,33 @@ def test_directions_and_labels_of_relations(tmp_path: Path) -> None:
     )
 
 
+def test_choices_are_attributes(tmp_path: Path) -> None:
+    def answer(id: str, name: str, kind: str = "choices", **value: Any) -> dict[str, Any]:
+        return {"id": id, "from_name": name, "to_name": "text", "type": kind, "value": value}
+
+    place: dict[str, Any] = {"start": 0, "end": 2, "text": "We"}
+    results = [
+        answer("x", "Certainty", choices=["low"], **place),
+        region("x", 0, 2, "A"),
+        answer("x", "Negated", choices=["Negated"], **place),
+        answer("y", "Design", "taxonomy", taxonomy=[["Observational", "Cohort"]]),
+        answer("z", "Topic", choices=["kernels", "proteins"]),
+        answer("w", "Amount", "textarea", **place | {"text": ["2.5 mm"]}),
+    ]
+    (found,) = documents_of(tmp_path, "labelstudio", task(results, data={"text": TEXT[:8]}))
+    place_of = ((Span(0, 2),), "A")
+    assert said_of(found.annotations) == {
+        (place_of, "Certainty", "low"),
+        (place_of, "Negated", ""),
+        ("abstract", "Design", "Observational / Cohort"),
+        ("abstract", "Topic", "kernels"),
+    }
+    assert found.unread == {"second value of an attribute": 1, "attribute that does not fit": 1}
+
+
 def test_other_results_are_counted(tmp_path: Path) -> None:
     others = [
-        {"id": "x", "type": "choices", "value": {"choices": ["good"]}},
+        {"id": "x", "type": "rating", "value": {"rating": 3}},
         {"id": "y", "type": "hypertextlabels", "value": {"start": "/p[1]", "startOffset": 3}},
         region("z", 0, 2, "A", start="/p[1]", globalOffsets={"start": 0, "end": 2}),
         relation("y", "z", "X"),
@@ -194,7 +219,7 @@ def test_other_results_are_counted(tmp_path: Path) -> None:
     (found,) = documents_of(tmp_path, "labelstudio", task(others, data={"text": TEXT[:8]}))
     assert mentions(found) == [("A", "We")]
     assert found.unread == {
-        "result of type 'choices'": 1,
+        "result of type 'rating'": 1,
         "result of type 'hypertextlabels'": 1,
         "relation of a result of another kind": 1,
     }

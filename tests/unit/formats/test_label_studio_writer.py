@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 from sciextract.documents.annotations import Cluster, Relation, State
-from sciextract.documents.schema import EntityType, LabelSchema, RelationType
+from sciextract.documents.schema import (
+    AttributeKind,
+    AttributeType,
+    EntityType,
+    LabelSchema,
+    RelationType,
+)
+from sciextract.documents.schema_file import load_schema
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.label_studio import labelling_config
 from tests.unit.formats.tool_files import TEXT, documents_of, entity, made, problem_of, written
@@ -77,6 +85,23 @@ def test_relations_of_one_pair_share_a_result() -> None:
     *_, last = record["predictions"][0]["result"]
     ends = {"from_id": "e1", "to_id": "e2", "type": "relation", "direction": "right"}
     assert last == ends | {"labels": ["X", "Y", "COREF"]} and losses == {}
+
+
+def test_words_are_text_areas_and_other_attributes_choices() -> None:
+    kinds = (
+        AttributeType("Negated", "n", ("*",)),
+        AttributeType("Design", "d", ("abstract",), AttributeKind.CHOICE, ("cohort", "trial")),
+        AttributeType("Amount", "a", ("*",), AttributeKind.VALUE),
+        AttributeType("Causal", "c", ("relation:*",)),
+    )
+    schema = replace(load_schema("scierc"), attributes=kinds)
+    view = ElementTree.fromstring(labelling_config(schema))
+    controls = [(one.tag, one.get("name"), one.get("perRegion")) for one in view]
+    assert controls[2:-1] == [
+        ("Choices", "Negated", "true"),
+        ("Choices", "Design", None),
+        ("TextArea", "Amount", "true"),
+    ]
 
 
 def test_the_labelling_configuration() -> None:

@@ -226,6 +226,22 @@ def test_only_what_was_decided_has_an_answer(
     assert record.get("answer") == answer
 
 
+@pytest.mark.parametrize("answer", ["accept", "reject", "ignore"])
+def test_chosen_options_are_attributes_of_the_abstract(answer: str, tmp_path: Path) -> None:
+    options = [
+        {"id": name, "text": name} for name in ("relevant", "Design: cohort", "Design: trial")
+    ]
+    given = task(answer=answer, options=options, accept=["relevant", "Design: cohort"])
+    (found,) = documents_of(tmp_path, "prodigy", given)
+    state = State.REJECTED if answer == "reject" else State.IMPORTED
+    said = {(item.label, item.value, item.state) for item in found.annotations.attributes}
+    expected = {("relevant", "", state), ("Design", "cohort", state)}
+    assert said == (expected if answer != "ignore" else set())
+    ((record,), _) = written("prodigy", found)
+    assert record.get("accept", []) == (given["accept"] if answer != "ignore" else [])
+    assert record["answer"] == answer
+
+
 @pytest.mark.parametrize("answer", ["accept", "reject", "ignore", None])
 @pytest.mark.parametrize("empty", [False, True])
 def test_answers_come_back(answer: str | None, empty: bool, tmp_path: Path) -> None:
