@@ -120,18 +120,20 @@ def make_promise(
                 f"tasks are {' and '.join(PROMISED)}; precision and confidence lie between 0 and 1, both excluded",
             )
     found: list[LabelPromise] = []
-    entities: dict[str, float] | None = None
     for task in PROMISED:
         if task not in wanted:
             continue
         gold = {label: count for label, count in held.gold[task].items() if label}
         items = sorted((e for e in held.items[task] if e.label), key=lambda item: -item.score)
-        if entities is not None:  # a relation is written only where both of its ends are
-            least = entities
+        if found:  # a relation is written only where both of its ends are
+            least = {
+                ("entity", made.label): inf if made.threshold is None else made.threshold
+                for made in found
+            }
             items = [
                 item
                 for item in items
-                if all(score >= least.get(label, inf) for label, score in item.ends)
+                if all(score >= least_score(least, "entity", label) for label, score in item.ends)
             ]
         labels, allowed = sorted({*gold, *(item.label for item in items)}), 1 - confidence
         parts = {label: _columns(e for e in items if e.label == label) for label in labels}
@@ -146,9 +148,6 @@ def make_promise(
             alone = parts if best and not by_label else {}
             single = _of_single(alone, shown.threshold, wanted[task], allowed, held.documents)
             found.append(LabelPromise(task, label, threshold, precision, recall, further, *single))
-        if task == "entity":
-            thresholds = {e.label: e.threshold for e in found if e.threshold is not None}
-            entities = thresholds if by_label else dict.fromkeys(labels, thresholds.get(ANY, inf))
     return Promise(dict(wanted), confidence, held.source, tuple(found))
 
 

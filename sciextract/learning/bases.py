@@ -15,13 +15,14 @@ from sciextract.inference.batching import RunOptions
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import BIOMEDICAL_MODEL, DEFAULT_MODEL, SCIENCE_MODEL
 from sciextract.learning.adapter import WRITTEN, learn
-from sciextract.learning.validation import FOLDS
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.scorer import Floats, counts_of, f1_of, probability_better, tally
 from sciextract.snapshot.documents import TrainingDocument, positive_part
 from sciextract.text.english import counted
 
 BASES = (DEFAULT_MODEL, SCIENCE_MODEL, BIOMEDICAL_MODEL)
+
+FOLDS = 5
 
 LEAST = 3
 """Finished abstracts below which nothing is compared."""

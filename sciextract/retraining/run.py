@@ -299,11 +299,9 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     if not start.config.labels_unknown_to(prepared.schema):
         return lambda documents: start
     begun = prepared.run.record().start_model
-    if begun and begun.why:
-        states = EncoderStates(start)
-    else:
-        with open_project(prepared.request.path, read=True) as project:
-            states = EncoderStates(Extractor.load(base_for(project)))
+    with open_project(prepared.request.path, read=True) as project:
+        base = start if begun and begun.why else Extractor.load(base_for(project))
+    states = EncoderStates(base)
 
     def adapter(documents: Sequence[TrainingDocument]) -> Predictor:
         own = [each for each in documents if each.origin is Origin.PROJECT]
