@@ -126,14 +126,11 @@ def make_promise(
         gold = {label: count for label, count in held.gold[task].items() if label}
         items = sorted((e for e in held.items[task] if e.label), key=lambda item: -item.score)
         if found:  # a relation is written only where both of its ends are
-            least = {
-                ("entity", made.label): inf if made.threshold is None else made.threshold
-                for made in found
-            }
+            made = {("entity", e.label): e.threshold for e in found if e.threshold is not None}
             items = [
                 item
                 for item in items
-                if all(score >= least_score(least, "entity", label) for label, score in item.ends)
+                if all(score >= least_score(made, "entity", label) for label, score in item.ends)
             ]
         labels, allowed = sorted({*gold, *(item.label for item in items)}), 1 - confidence
         parts = {label: _columns(e for e in items if e.label == label) for label in labels}
