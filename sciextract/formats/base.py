@@ -223,7 +223,11 @@ class Writer(Protocol):
     losses: Counter[str]
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
+        """Append one document.
+
+        Raises:
+            OutputError: An entity lies outside its text, or the destination cannot be written.
+        """
 
     def close(self) -> None:
         """Flush, and close what the writer itself opened."""

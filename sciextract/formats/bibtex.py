@@ -217,11 +217,7 @@ _INHERITED = ("year", "date", "publisher", "editor", "series", "volume")
 
 
 def read_bibtex(source: Source) -> Iterator[ReadItem]:
-    """Read the entries one after the other; ``@string``, ``@preamble``, ``@comment`` and heads are not records.
-
-    Raises:
-        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no entry.
-    """
+    """Read the entries one after the other; ``@string``, ``@preamble``, ``@comment`` and heads are not records."""
     found = False
     keys: set[str] = set()
     parents = read_parents(source)

@@ -70,23 +70,14 @@ _KNOWN = frozenset({"id", "bioctype", "infons", "passages", "annotations", "rela
 
 
 def read_bioc_json(source: Source) -> Iterator[ReadItem]:
-    """Read the documents of a BioC JSON file: of a collection, of a list, or one behind the other.
-
-    Raises:
-        FormatError: The file is empty, no JSON at all, or holds no documents.
-    """
+    """Read the documents of a BioC JSON file: of a collection, of a list, or one behind the other."""
     parse = partial(parse_document, source=source)
     nothing = "no document found; expected a BioC collection with `documents`"
     return read_items(source, parse, _LISTS_OF_DOCUMENTS, nothing)
 
 
 def read_bioc_xml(source: Source) -> Iterator[ReadItem]:
-    """Read the documents of a BioC XML collection.
-
-    Raises:
-        FormatError: The file is empty, broken XML or has no `document` at all; documents in front of the
-            place where it breaks are given first.
-    """
+    """Read the documents of a BioC XML collection."""
 
     def read(element: Element, place: Place) -> AnnotatedDocument:
         return parse_document(_record(element), place, source)
@@ -351,11 +342,6 @@ class BiocJsonWriter(LineWriter):
     _SINK = _JsonSink
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the disk is full.
-        """
         self._sink.write_line(dump_line(toJSON(to_bioc(document))))
 
 
@@ -377,12 +363,6 @@ class BiocXmlWriter(LineWriter):
     _SINK = _XmlSink
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the disk is full.
-        """
-
         def safe(text: str) -> str:
             return xml_safe(text, self.losses)
 

@@ -167,12 +167,7 @@ class _Pair(NamedTuple):
 
 
 def read_brat(source: Source) -> Iterator[ReadItem]:
-    """Read a folder and those below it, sorted, or one ``.txt`` or ``.ann`` with its sibling.
-
-    Raises:
-        InputMissingError: The path does not exist.
-        FormatError: It holds neither ``.txt`` nor ``.ann``, or is standard input.
-    """
+    """Read a folder and those below it, sorted, or one ``.txt`` or ``.ann`` with its sibling."""
     if source.path == STDIN:
         raise FormatError(f"standard input found, {_SHAPE}", path=STDIN)
     path = Path(source.path)
@@ -385,11 +380,6 @@ class BratWriter(FolderWriter):
         self._notes: LineSink | None = None
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Add the files of one document.
-
-        Raises:
-            OutputError: A file cannot be written, or an entity leaves the text.
-        """
         text = encodable(document.document.text, self.losses)
         exact: dict[str, tuple[Span, ...]] = {}
         lines = [*self._lines(document, text, exact)]

@@ -56,20 +56,10 @@ class XmiWriter(FolderWriter):
     """
 
     def __init__(self, destination: Path | str) -> None:
-        """Write into a folder that is new or empty.
-
-        Raises:
-            OutputError: It holds files, or cannot be made.
-        """
         super().__init__(destination)
         self._save("TypeSystem.xml", _type_system().to_xml())
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Write one document to a file of its own.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the disk is full.
-        """
         cas = CasBuilder(document, self.losses).cas
         name = self._names.name_of(document.document.doc_key)
         self._save(f"{name}.xmi", cas.to_xmi())

@@ -177,16 +177,10 @@ class ConllWriter(LineWriter):
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
         super().__init__(destination)
         self._labels = LabelNames(_REFUSED_IN_LABELS)
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The file cannot be written, or an entity leaves the text.
-        """
         entities_in_text(document)
         layers = entity_layers(document, self.losses)
         table = layers.table

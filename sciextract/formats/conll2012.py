@@ -46,11 +46,7 @@ _REFUSED_IN_LABELS = re.compile(r"[\s()*|\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def read_conll2012(source: Source) -> Iterator[ReadItem]:
-    """Read names as entities and coreference as clusters; part 1 of ``NAME`` is called ``NAME_1``.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all, or no document begins in it.
-    """
+    """Read names as entities and coreference as clusters; part 1 of ``NAME`` is called ``NAME_1``."""
 
     def role_of(line: str, block: Block) -> LineRole:
         has_ended = not block or _END.match(str(block[-1][1]))
@@ -162,16 +158,10 @@ class Conll2012Writer(LineWriter):
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
         super().__init__(destination)
         self._labels = LabelNames(_REFUSED_IN_LABELS)
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The file cannot be written.
-        """
         given = document.annotations
         without = Annotations(given.entities, (), given.clusters)
         layers = token_layers(replace(document, annotations=without), keep_given=True)

@@ -34,16 +34,10 @@ class DoccanoWriter(LineWriter):
     """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
         super().__init__(destination)
         self._entity_count = self._relation_count = 0
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: An entity is not a range of the document's text.
-        """
         layers = span_layers(document, untyped=False)
         self.losses.update(layers.losses)
         first = self._entity_count + 1

@@ -54,7 +54,6 @@ class JsonlWriter(LineWriter):
         self._candidates = candidates
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
         self._sink.write_line(encode(document, self._candidates))
 
 

@@ -84,11 +84,7 @@ _PUBANNOTATION_FIELDS = {
 
 
 def read_pubannotation(source: Source) -> Iterator[ReadItem]:
-    """Read PubAnnotation JSON: one document, a list of them, or one a line; of several tracks all items.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
+    """Read PubAnnotation JSON: one document, a list of them, or one a line; of several tracks all items."""
     return read_objects(source, _pubannotation_documents)
 
 

@@ -59,11 +59,7 @@ _STATES = {state.value: state for state in State}
 
 
 def read_jsonl(source: Source) -> Iterator[ReadItem]:
-    """Read exchange or input JSONL, one object a line.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
+    """Read exchange or input JSONL, one object a line."""
     return read_lines(source, parse_record)
 
 
@@ -249,11 +245,7 @@ def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -
 
 
 def read_json(source: Source) -> Iterator[ReadItem]:
-    """Read objects of any of the shapes that JSONL takes: exchange records, input, SciERC fields.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
+    """Read objects of any of the shapes that JSONL takes: exchange records, input, SciERC fields."""
     return read_objects(source, lambda *record: [parse_record(*record)], numbered=True)
 
 

@@ -224,11 +224,6 @@ class LabelStudioWriter(LineWriter):
         self._count = 0
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one task.
-
-        Raises:
-            OutputError: An entity is not a range of the document's text.
-        """
         layers = span_layers(document)
         self.losses.update(layers.losses)
         self._count += 1
@@ -283,11 +278,7 @@ _LAYERS = ("annotations", "completions", "predictions", "drafts")
 
 
 def read_labelstudio(source: Source) -> Iterator[ReadItem]:
-    """Read an array of tasks, one task, or one task a line; also the early layout with ``completions``.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
+    """Read an array of tasks, one task, or one task a line; also the early layout with ``completions``."""
     return read_objects(source, _documents)
 
 

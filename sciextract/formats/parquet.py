@@ -343,12 +343,7 @@ _BUFFER_BYTES = 1 << 16
 
 
 def read_parquet(source: Source) -> Iterator[ReadItem]:
-    """Read our own Parquet files, and those of others with text, tagged tokens or SciERC fields.
-
-    Raises:
-        FormatError: The file is not a Parquet file, is damaged, or no column holds text.
-        InputMissingError: It does not exist.
-    """
+    """Read our own Parquet files, and those of others with text, tagged tokens or SciERC fields."""
     with _place(source) as place:
         try:
             file = pq.ParquetFile(place, buffer_size=_BUFFER_BYTES, pre_buffer=False)

@@ -22,11 +22,7 @@ _NOTHING = "the file is empty: it holds white space only"
 
 
 def read_text(source: Source) -> Iterator[ReadItem]:
-    """Read the whole file as one abstract; every character is kept, line ends included.
-
-    Raises:
-        FormatError: The file is empty, holds white space only, or is not UTF-8 text.
-    """
+    """Read the whole file as one abstract; every character is kept, line ends included."""
     text = decode_content(source)
     if not text.strip():
         raise FormatError(_NOTHING, path=source.path)

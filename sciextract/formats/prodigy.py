@@ -222,11 +222,6 @@ class ProdigyWriter(LineWriter):
     """
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one task.
-
-        Raises:
-            OutputError: An entity is not a range of the document's text.
-        """
         answer = _answer(document)
         if answer == "reject":
             # Prodigy has no rejected spans in a task: the answer rejects all of them.

@@ -107,11 +107,7 @@ _ALLOWED = "ID<tab>START<tab>END<tab>TEXT<tab>TYPE[<tab>IDENTIFIER], or ID<tab>T
 
 
 def read_pubtator(source: Source) -> Iterator[ReadItem]:
-    """Read documents: a title line, an abstract line, annotation lines, an empty line.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
+    """Read documents: a title line, an abstract line, annotation lines, an empty line."""
 
     def role_of(line: str, block: Block) -> LineRole:
         if not line.strip():
@@ -245,11 +241,6 @@ class PubtatorWriter(LineWriter):
     """
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The file cannot be written, or an entity leaves the text.
-        """
         key = _REFUSED_IN_KEYS.sub("_", document.document.doc_key) or "_"
         text = encodable(document.document.text, self.losses)
         title, _, abstract = text.partition("\n")

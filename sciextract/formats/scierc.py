@@ -42,11 +42,7 @@ Chosen = Mapping[str, str]
 
 
 def read_scierc(source: Source) -> Iterator[ReadItem]:
-    """Read SciERC or DyGIE++ JSONL, gold or predictions as ``source.fields`` chooses.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
-    """
+    """Read SciERC or DyGIE++ JSONL, gold or predictions as ``source.fields`` chooses."""
     return read_lines(source, parse_record)
 
 
@@ -231,7 +227,6 @@ class SciercWriter(LineWriter):
         self._gold = gold
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
         record: dict[str, Any] = {"doc_key": document.document.doc_key}
         if "dataset" in document.document.fields:
             record["dataset"] = document.document.fields["dataset"]

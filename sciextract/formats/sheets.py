@@ -30,11 +30,7 @@ MAX_ROWS = 1 << 20
 
 
 def read_xlsx(source: Source) -> Iterator[ReadItem]:
-    """Read the first sheet; the other ones are named with the first abstract.
-
-    Raises:
-        FormatError: The file is no workbook, unpacks to too much, or its first sheet has no column with a text.
-    """
+    """Read the first sheet; the other ones are named with the first abstract."""
     with closing(_numbered_rows(source)) as rows:
         others = next(rows)[0] - 1
         filled = ((number, cells) for number, cells in rows if any(map(str.strip, cells)))

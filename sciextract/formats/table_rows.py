@@ -185,16 +185,10 @@ class _HeaderWriter(LineWriter):
     _ROWS: ClassVar[Callable[[AnnotatedDocument, Counter[str]], Iterator[Row]]]
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream."""
         super().__init__(destination)
         self._started = False
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append the rows of one document.
-
-        Raises:
-            OutputError: An entity lies outside the text, or the destination cannot be written.
-        """
         if not self._started:
             self._sink.write_line(self._line(self._COLUMNS))
             self._started = True

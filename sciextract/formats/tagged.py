@@ -201,11 +201,7 @@ _ENDNOTE_INTERPRETED = frozenset({"%T", "%X", "%A", "%R", "%K", "%F"})
 
 
 def read_endnote(source: Source) -> Iterator[ReadItem]:
-    """Read the records one after the other: each begins with ``%0``, or behind a blank line where none has it first.
-
-    Raises:
-        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
-    """
+    """Read the records one after the other: each begins with ``%0``, or behind a blank line where none has it first."""
 
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         # Abstracts may hold blank lines, so these count only without %0.
@@ -247,11 +243,7 @@ _WOS_INTERPRETED = frozenset({"TI", "AB", "SO", "DE", "UT", *_WOS_GIVEN.values()
 
 
 def read_wos(source: Source) -> Iterator[ReadItem]:
-    """Read the records of a Web of Science export (``savedrecs.txt``, ``.ciw``), each from ``PT`` to ``ER``.
-
-    Raises:
-        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
-    """
+    """Read the records of a Web of Science export (``savedrecs.txt``, ``.ciw``), each from ``PT`` to ``ER``."""
 
     def begins(tag: str, record: _TaggedRecord, gap: bool) -> bool:
         return "ER" in record.parts or tag in ("PT", "EF", "FN")
@@ -289,11 +281,7 @@ _NBIB_INTERPRETED = frozenset({"TI", "AB", "PMID", "FAU", "OT"})
 
 
 def read_nbib(source: Source) -> Iterator[ReadItem]:
-    """Read the records of PubMed's text export one after the other; blank lines lie between them, and within abstracts.
-
-    Raises:
-        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or holds no record.
-    """
+    """Read the records of PubMed's text export one after the other; blank lines lie between them, and within abstracts."""
 
     def lines_from_first_tag() -> Iterator[NumberedLine]:
         started, blank = False, 0

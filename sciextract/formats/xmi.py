@@ -272,11 +272,7 @@ _FEATURES = "xmi features of an item"
 
 
 def read_xmi(source: Source) -> Iterator[ReadItem]:
-    """Read the document of an XMI file; a type system lying among XMI files gives no document.
-
-    Raises:
-        FormatError: The file is empty, broken, no XMI, or has no text.
-    """
+    """Read the document of an XMI file; a type system lying among XMI files gives no document."""
     root = parse(source)
     if local_name(root) == "typeSystemDescription":
         if source.path == STDIN or not any(Path(source.path).parent.glob("*.xmi")):

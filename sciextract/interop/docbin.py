@@ -48,12 +48,7 @@ _DAMAGE = (ValueError, LookupError, TypeError, AttributeError, AssertionError, A
 
 
 def read_docbin(source: Source) -> Iterator[ReadItem]:
-    """Read the Docs of a DocBin.
-
-    Raises:
-        FormatError: The file is empty, no DocBin, or unpacks to more than 2 GiB or
-            :func:`~sciextract.formats.opening.allowed_bytes`.
-    """
+    """Read the Docs of a DocBin."""
     message = _unpack(source.content(), source.path)
     try:
         # DocBin wants its bytes compressed; level 0 only wraps them.
@@ -157,7 +152,6 @@ class DocBinWriter(LossyWriter):
             raise OutputError(problem, "choose another --output")
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document."""
         if self._bin is None:
             raise OutputError(f"{self._path}: is closed already")
         try:
