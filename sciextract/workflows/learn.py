@@ -45,6 +45,10 @@ MOST_COMPARED = 60
 # Finished abstracts below which mentions that a person had suggested by another model stay next to the adapter's.
 FEW_FINISHED = 10
 
+# Finished abstracts below which nothing says how good suggestions are; until then an abstract gets the best few alone.
+MEASURABLE = 2
+MOST_AT_FIRST = 8
+
 _BATCH = 8
 
 
@@ -244,6 +248,18 @@ def _annotated(project: Project, adapter: Extractor, number: int) -> AnnotatedDo
     return adapter.with_settings(candidates=True).annotate(document)
 
 
+def _best_of(found: Annotations) -> Annotations:
+    """The mentions with the highest scores, and what connects them."""
+    ranked = sorted(found.entities, key=lambda entity: -(entity.score or 0.0))
+    left_out = {entity.id for entity in ranked[MOST_AT_FIRST:]}
+    kept = tuple(entity for entity in found.entities if entity.id not in left_out)
+    links = (link for link in found.relations if left_out.isdisjoint((link.head, link.tail)))
+    names = {entity.id for entity in kept}
+    clusters = (cluster.only(names) for cluster in found.clusters)
+    paired = tuple(cluster for cluster in clusters if len(cluster.mentions) > 1)
+    return replace(found, entities=kept, relations=tuple(links), clusters=paired)
+
+
 def _with_attributes(found: AnnotatedDocument, heads: AttributeHeads | None) -> AnnotatedDocument:
     if heads is None:
         return found
@@ -371,6 +387,8 @@ class Learner:
                 predicted = _annotated(project, self._adapter, number)
                 same = self._layers.issuperset(project.schema.layers)
                 shown = predicted if same else _annotated(project, used, number)
+                if finished_of(self._adapter) < MEASURABLE:
+                    shown = replace(shown, annotations=_best_of(shown.annotations))
                 shown = _with_attributes(shown, self._attributes)
                 found.append(Suggested(number, predicted, shown.annotations))
             return found

@@ -37,8 +37,9 @@ def learn_and_suggest(
     running: Event,
     is_cancelled: Callable[[], bool],
     learned_from: Callable[[Learned], object],
+    arrived: Callable[[], object] = lambda: None,
 ) -> Learned:
-    """Learn once, and suggest for the abstracts that come next.
+    """Learn once, and suggest for the open abstract, if nothing is decided in it, and for those that come next.
 
     Args:
         path: The project.
@@ -48,6 +49,7 @@ def learn_and_suggest(
         running: Set while it is not paused.
         is_cancelled: Whether to stop; asked before every abstract.
         learned_from: Called once it has learned, before it suggests.
+        arrived: Called when the open abstract has new suggestions.
 
     Raises:
         SciextractError: The project cannot be read or written.
@@ -63,17 +65,21 @@ def learn_and_suggest(
     with open_project(path, author) as project:
         run = adapter_run(project, learned.model, learned.finished, layers)
         wanted = islice(order.over(sorted(learned.numbers)), AHEAD)
+        at_once = 1  # the open one, which the person looks at
         while not is_cancelled():
             if not running.wait(_PAUSE_SECONDS):
                 continue
-            numbers = [each for each in islice(wanted, AT_A_TIME) if each != order.number]
+            numbers = list(islice(wanted, at_once))
             if not numbers:
                 break
-            for each in engine.predict(numbers):
+            at_once = AT_A_TIME
+            for made in engine.predict(numbers):
+                # What was decided in it while it was predicted makes the run pass it over.
                 with order.lock:
-                    # The person may have come to the abstract while it was predicted.
-                    if each.number != order.number and not is_cancelled():
-                        run.add([(each.number, each.predicted)], {each.number: each.shown})
+                    if not is_cancelled():
+                        run.add([(made.number, made.predicted)], {made.number: made.shown})
+                if made.number == order.number:
+                    arrived()
                 # Each abstract is a transaction of its own; between two of them a key may write.
                 sleep(BREATH_SECONDS)
         run.finish()
@@ -161,6 +167,7 @@ class LearningWork:
                     path, author, engine, order, running,
                     lambda: job.is_cancelled,
                     lambda learned: job.call(self._show_learned, learned, suggests=True),
+                    lambda: job.call(self._desk.poll_changes),
                 )  # fmt: skip
             except EndedError as error:
                 job.call(fail, str(error))

@@ -45,7 +45,7 @@ class PredictionOrder:
 
     Attributes:
         lock: Held while the person goes to another abstract or writes into one, and while suggestions of an
-            adapter are written: those never change the abstract on the screen.
+            adapter are written.
     """
 
     def __init__(self) -> None:

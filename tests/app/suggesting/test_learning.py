@@ -141,7 +141,7 @@ def errors(project: Path) -> list[str]:
 
 
 @pytest.mark.asyncio
-async def test_untouched_abstracts_get_suggestions_and_the_open_one_stays(project: Path) -> None:
+async def test_untouched_abstracts_get_suggestions_the_open_one_first(project: Path) -> None:
     turn = threading.Semaphore(0)
     engines: list[FakeEngine] = []
 
@@ -156,15 +156,16 @@ async def test_untouched_abstracts_get_suggestions_and_the_open_one_stays(projec
         await pilot.press("F")  # keys are answered meanwhile
         turn.release()
         await until_shown(pilot, "learned from 1")
-        await until(pilot, lambda: len(suggested(project)) == 4)
-        assert suggested(project) == dict.fromkeys((3, 4, 5, 6), f"model:{MODEL}/1")
+        await until(pilot, lambda: len(suggested(project)) == 5)
+        assert suggested(project) == dict.fromkeys((2, 3, 4, 5, 6), f"model:{MODEL}/1")
+        assert desk_of(app).desk.state.undecided_count() == 1, "the desk has read it"
         await pilot.press("n")
         await until_shown(pilot, "‹Steel›")
         await pilot.press("D", "D")  # rejects it: done
         turn.release()
         await until_shown(pilot, "learned from 2")
         await until(pilot, lambda: suggested(project).get(6) == f"model:{MODEL}/2")
-        assert suggested(project)[4] == f"model:{MODEL}/1"  # it is on the screen
+        assert suggested(project)[4] == f"model:{MODEL}/2", "the open one, too"
         await pilot.press("u")
         await until_shown(pilot, "1 of 6 done")  # the person's undo takes back their own work only
         turn.release()
@@ -177,14 +178,14 @@ async def test_what_is_sure_by_now_is_marked_and_accepted_at_one_key(project: Pa
     engine = FakeEngine(project, threading.Semaphore(9), sure=sure)
     async with learning_desk(project, lambda *_: engine) as (_, pilot):
         await pilot.press("v", "1", "D")
-        await until(pilot, lambda: len(suggested(project)) == 4)
+        await until(pilot, lambda: len(suggested(project)) == 5)
         await pilot.press("n")
         await until_shown(pilot, "accept 1+0 sure")
         await pilot.press("w")  # the focus has brackets of its own
         await until_shown(pilot, "«Steel»")
         await pilot.press("A")
         await until_shown(pilot, "1 mention and 0 relations accepted")
-        assert sorted(suggested(project)) == [4, 5, 6]
+        assert sorted(suggested(project)) == [2, 4, 5, 6]
         await pilot.press("u")
         await until(pilot, lambda: 3 in suggested(project))
 
@@ -204,7 +205,7 @@ async def test_it_is_turned_off_and_on_for_good(project: Path) -> None:
         assert not desk.learning.is_on
         desk.learning.toggle()
         await until_shown(pilot, "learned from 1")
-        await until(pilot, lambda: len(suggested(project)) == 4)
+        await until(pilot, lambda: len(suggested(project)) == 5)
 
 
 @pytest.mark.asyncio

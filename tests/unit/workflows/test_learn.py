@@ -293,6 +293,21 @@ def test_abstracts_that_are_begun_are_not_counted_as_done(
     assert (learned.finished, learned.done) == (3, 2)
 
 
+def test_until_two_are_finished_the_best_few_are_shown(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sciextract.workflows.learn.MOST_AT_FIRST", 1)
+    learner = Learner(project.path, "sci")
+    for finished in (1, 2):
+        finish(project, finished)
+        learner.learn()
+        [made] = learner.predict([6])
+        scores = [entity.score or 0.0 for entity in made.predicted.annotations.entities]
+        shown = [entity.score for entity in made.shown.entities]
+        assert len(scores) > 1
+        assert shown == ([max(scores)] if finished == 1 else scores)
+
+
 def test_queue_and_annotate_work_from_decisions(project: Project, states: EncoderStates) -> None:
     order = QueueOrder(By.ENTROPY)
     with pytest.raises(ModelMismatchError, match="lacks"):
