@@ -31,9 +31,6 @@ def read_arxiv(source: Source) -> Iterator[ReadItem]:
     """Read the entries of a feed, or the records of a snapshot; keys are arXiv ids without their version.
 
     Titles and abstracts are wrapped in both: line breaks in them become one space.
-
-    Raises:
-        FormatError: The file is empty, binary, neither XML nor JSON, or holds no entry.
     """
     head = b""
     with closing(source.lines()) as lines:

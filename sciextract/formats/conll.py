@@ -94,9 +94,6 @@ def read_conll(source: Source) -> Iterator[ReadItem]:
 
     ``-DOCSTART-`` lines stand between documents. In a file without them each sentence is a document, since
     nothing says which sentences belong together; so is, on standard input, each before the first of them.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
     """
 
     # Reading a file twice is the price of knowing before the first sentence what a document is.

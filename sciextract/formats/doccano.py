@@ -65,9 +65,6 @@ def read_doccano(source: Source) -> Iterator[ReadItem]:
     """Read an export of a sequence labelling or relation extraction project.
 
     Relations of type ``COREF`` become clusters. Labels of whole documents, comments and metadata are kept as fields.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
     """
     return read_objects(source, _documents)
 

@@ -32,10 +32,6 @@ def read_jats(source: Source) -> Iterator[ReadItem]:
     """Read the front matter of articles one at a time; bodies, references and sub-articles are left out.
 
     Sections of an abstract are joined by one space, each as ``TITLE: text``, as in ``pubmed-xml``.
-
-    Raises:
-        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
-            holds no article.
     """
     nothing = "the file holds no article: there is no element 'front'"
     return read_elements(source, {"front"}, _document, nothing)

@@ -29,9 +29,6 @@ def read_spacy_json(source: Source) -> Iterator[ReadItem]:
     """Read what ``Doc.to_json`` gives: one object a line, or a list of them.
 
     Entities are those of the span group ``sc``, else ``ents``, else those of the only span group, as in a DocBin.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
     """
     return read_objects(source, _spacy_documents)
 

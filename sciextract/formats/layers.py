@@ -347,7 +347,7 @@ def named_attributes(
     found: dict[tuple[_Named, str], Attribute] = {}
     for attribute in annotated.annotations.in_states(NOT_REJECTED).attributes:
         if attribute.target not in names:
-            kind = "an item that does not fit" if attribute.target else "the abstract"
+            kind = "an item without a place" if attribute.target else "the abstract"
             losses[f"attribute of {kind}"] += 1
             continue
         place = (names[attribute.target], attribute.label)

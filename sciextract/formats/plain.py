@@ -33,9 +33,6 @@ def read_paragraphs(source: Source) -> Iterator[ReadItem]:
     """Read one abstract a paragraph; lines of white space only lie between them.
 
     The line end after a paragraph is not part of it, those inside are. Keys are ``FILE:LINE``.
-
-    Raises:
-        FormatError: The file is empty, holds white space only, or is not UTF-8 text at all.
     """
 
     def read(block: Block, _: int) -> AnnotatedDocument:

@@ -58,9 +58,6 @@ def read_prodigy(source: Source) -> Iterator[ReadItem]:
 
     What was rejected becomes rejected items, explicit negatives; an ignored task has no items. The answer stays a
     field of the document. Relations labelled ``COREF`` become clusters.
-
-    Raises:
-        FormatError: The file is empty or not UTF-8 text at all.
     """
     return read_objects(source, _documents)
 

@@ -46,10 +46,6 @@ def read_pubmed_xml(source: Source) -> Iterator[ReadItem]:
 
     Sections of an abstract are joined by one space, each as ``LABEL: text``, which is what PubMed's own text
     export does: the same paper has the same text here and in ``nbib``.
-
-    Raises:
-        FormatError: The file is empty or broken (see :func:`sciextract.formats.safe_xml.numbered_elements`), or
-            holds no record.
     """
     nothing = f"the file holds no record; elements read: {', '.join(sorted(_RECORDS))}"
     return read_elements(source, _RECORDS, _document, nothing)

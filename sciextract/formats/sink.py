@@ -73,20 +73,11 @@ class ArraySink(LineSink):
     _CLOSING = "]\n"
 
     def write_line(self, line: str) -> None:
-        """Append an element; the line before ends once it is known that another follows.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
+        """Append an element; the line before ends once it is known that another follows."""
         self._write(f"{self._before}{line}")
         self._before = ",\n"
 
     def close(self) -> None:
-        """End the array, flush, and close what was opened here.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
         self._before = self._before.removeprefix(",")
         super().close()
 
@@ -111,20 +102,11 @@ class LineWriter(LossyWriter):
     _SINK: ClassVar[type[LineSink]] = LineSink
 
     def __init__(self, destination: Path | str | TextIO) -> None:
-        """Write to a path, to ``-`` (standard output) or to an open text stream.
-
-        Raises:
-            OutputError: The file cannot be opened, or its name says that it is packed.
-        """
+        """Write to a path, to ``-`` (standard output) or to an open text stream."""
         super().__init__()
         self._sink = self._SINK(destination)
 
     def close(self) -> None:
-        """Write what is left, flush, and close the file that was opened here.
-
-        Raises:
-            OutputError: The disk is full, or the file cannot be written.
-        """
         self._sink.close()
 
 
@@ -132,11 +114,6 @@ class FolderWriter(LossyWriter):
     """What writers of a folder with a file for each document share; a subclass has ``write``."""
 
     def __init__(self, destination: Path | str) -> None:
-        """Write into a folder that is new or empty.
-
-        Raises:
-            OutputError: It holds files, or cannot be made.
-        """
         super().__init__()
         self._folder = new_folder(destination)
         self._names = FileNames()
@@ -246,11 +223,6 @@ class CountingWriter:
         self.losses = writer.losses
 
     def write(self, document: AnnotatedDocument) -> None:
-        """Append one document.
-
-        Raises:
-            OutputError: The writer cannot write it.
-        """
         self._writer.write(document)
         self.losses.update(document.unread)
         if not self._has_attributes and (given := document.annotations).attributes:
@@ -260,11 +232,6 @@ class CountingWriter:
             self.losses[kind if known else _OTHERS] += 1
 
     def close(self) -> None:
-        """Flush, and close what the writer itself opened.
-
-        Raises:
-            OutputError: The writer cannot write it.
-        """
         self._writer.close()
 
 

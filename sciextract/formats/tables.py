@@ -36,9 +36,6 @@ def read_table(source: Source) -> Iterator[ReadItem]:
     """Read a table; its header row determines the delimiter and the columns.
 
     Behind a row that quotation marks break, reading goes on at the next line that is a row by itself.
-
-    Raises:
-        FormatError: The file is empty, not UTF-8 text, or has no column with a text.
     """
     csv.field_size_limit(_LARGEST_CELL)
     lines = _Lines(source)

@@ -345,9 +345,6 @@ _RIS_INTERPRETED = frozenset({"AU", "A1", "KW", "ID", "DO", "ER"})
 def read_ris(source: Source) -> Iterator[ReadItem]:
     """Read the records one after the other, each up to its ``ER``, with or without ``TY``. What stands before the first
     is no part of any, nor are tags between records without a title or an abstract (Ovid's ``NL`` and ``C1``).
-
-    Raises:
-        FormatError: The file is empty, binary, in UTF-16 or UTF-32, or has no record.
     """
     opens_with_type = False
 

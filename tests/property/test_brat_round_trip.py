@@ -87,7 +87,7 @@ def test_everything_comes_back(document: AnnotatedDocument, tmp_path_factory: An
         *lost,
         *(["relation of an entity that does not fit"] if lost else []),
         *(["mention of an entity that does not fit"] if lost else []),
-        *(["attribute of an item that does not fit"] if lost else []),
+        *(["attribute of an item without a place"] if lost else []),
     }
     assert back.document.tokens.problems(len(back.document.text)) == []
 
