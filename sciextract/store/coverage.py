@@ -18,6 +18,7 @@ from sciextract.store.rows import (
     finished_sql,
     is_attribute,
     names_in,
+    rename_covered,
     types_in,
 )
 from sciextract.store.sqlite import first_value
@@ -136,18 +137,13 @@ MISSING = "missing "
 
 def read_sought(sort: str, schema: LabelSchema) -> tuple[Type, ...]:
     """The types that the abstracts of a queue lack, by the queue's order; none for another order, or types that are gone."""
-    found: list[Type] = []
-    for name in sort.removeprefix(MISSING).split("\n") if sort.startswith(MISSING) else ():
-        layer, _, label = name.partition(":")
-        names = schema.names[layer != Layer.ENTITIES]
-        if is_attribute(name):
-            found += [
-                (attribute_layer(kind), name) for kind in schema.attributes if kind.label == label
-            ]
-        types = {(layer, ""), *types_in(schema, frozenset(Layer))}
-        if layer in set(Layer) and (layer, names.get(label, label)) in types:
-            found.append((Layer(layer), names.get(label, label)))
-    return tuple(found)
+    names = sort.removeprefix(MISSING).split("\n") if sort.startswith(MISSING) else ()
+    types = [*types_in(schema, frozenset(Layer)), *((layer, "") for layer in Layer)]
+    known = {covered_name(*type_): type_ for type_ in types}
+    for kind in schema.attributes:
+        known[attribute_name(kind.label)] = attribute_layer(kind), attribute_name(kind.label)
+    now = rename_covered(names, *schema.names)
+    return tuple(known[name] for name in now if name in known)
 
 
 def lacking_sql(sought: Collection[Type]) -> tuple[str, list[str]]:

@@ -17,11 +17,12 @@ from sciextract.errors import FormatError
 from sciextract.formats import BadRecord, read
 from sciextract.inference.model_folder import AUTO, DEFAULT_MODEL, locate_model, open_folder
 from sciextract.store import Project
+from sciextract.store.coverage import uncovered_types
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import known_by_text
 from sciextract.store.events import SUGGESTIONS
 from sciextract.store.ingest import BATCH
-from sciextract.store.rows import Completeness, covered_name
+from sciextract.store.rows import ProgressRow, covered_name
 from sciextract.store.sqlite import first_value
 from sciextract.workflows.convert import parse_renames
 from sciextract.workflows.import_files import import_items, propose, source_of
@@ -155,7 +156,7 @@ def suggest(
     among: Sequence[int] | None = None,
     source: str = "",
 ) -> SuggestReport:
-    """Put suggestions into the abstracts whose entities are not done.
+    """Put suggestions into the abstracts whose entities are not done, and of types that came later into the others.
 
     A mention that the project has already is not suggested again, nor one that overlaps a decided or an
     earlier suggested mention.
@@ -175,8 +176,8 @@ def suggest(
     numbers = []
     asked = project.numbers() if among is None else among
     for number in asked:
-        progress = project.document_state(number).progress
-        if progress is None or progress.entities is not Completeness.DONE:
+        progress = project.document_state(number).progress or ProgressRow()
+        if Layer.ENTITIES not in progress.done or uncovered_types(progress, project.schema):
             numbers.append(number)
     report.skipped = len(asked) - len(numbers)
 
@@ -188,6 +189,9 @@ def suggest(
             of_each = zip(*(suggester(documents) for suggester in suggesters), strict=True)
             for state, document, found in zip(states, documents, of_each, strict=True):
                 annotations, ends = _join(found, state)
+                if state.progress and Layer.ENTITIES in state.progress.done:
+                    said = AnnotatedDocument(document, annotations)
+                    annotations = _left_to_find(project, said).annotations
                 if annotations.entities or annotations.relations:
                     both = replace(annotations, entities=(*annotations.entities, *ends))
                     yield AnnotatedDocument(document, both)

@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 async def _first(pilot: Pilot[None]) -> None:
     """To the first abstract, which has most differences."""
-    await pilot.press("p")
+    await pilot.press("<")
     await pilot.press("W")
     await until(pilot, lambda: isinstance(pilot.app.screen, AdjudicationScreen))
 
@@ -153,7 +153,7 @@ async def test_nobody_else_is_there(tmp_path: Path) -> None:
 
 async def test_d_compares_with_the_newest_model(path: Path) -> None:
     async with opened(path, size=(80, 24)) as (app, pilot):
-        await pilot.press("p", "d")
+        await pilot.press("<", "d")
         await until(pilot, lambda: isinstance(app.screen, AdjudicationScreen))
         assert "p.sciextract ⇄ model first@aaaaaaaa" in shown(pilot)
         assert [each.here for each in _screen(app).adjudication.view().lines] == ["nothing"] * 2

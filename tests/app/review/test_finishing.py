@@ -30,6 +30,8 @@ from sciextract.store.state_tables import save_label_schema
 from sciextract.store.type_changes import remove_type
 from sciextract.workflows.active.queues import queue_missing
 from sciextract.workflows.active.ranking import pool_of
+from sciextract.workflows.suggest import suggest
+from sciextract.workflows.suggesters import read_terms
 from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import press, row
 from tests.unit.store.projects import all_state
@@ -79,6 +81,25 @@ def test_a_layer_that_comes_into_use_later_is_lacking_where_abstracts_are_done_a
     press_done(desk)
     assert layers(project, 1) == (DONE, DONE, UNTOUCHED)
     assert not desk.header().missing
+
+
+def test_a_queue_of_a_missing_layer_finishes_that_layer_alone(desk: Desk, project: Project) -> None:
+    accept_mentions(desk)
+    press_done(desk)
+    press(desk, "v 1 j v 2")
+    first, second = (entity.id for entity in project.document_state(2).entities)
+    project.actions.add_relation(2, first, second, "USED-FOR")
+    queue_missing(project, "relations", "")
+    desk.queues.start("missing relations")
+    assert (desk.number, desk.header().sought) == (1, "relations")
+    waiting = desk.state.open_queue.undecided
+    assert waiting and all(isinstance(item, RelationRef) for item in waiting)
+    press(desk, "enter")
+    assert desk.header().done == 0, "a layer that was begun and not finished"
+    assert all(isinstance(item, RelationRef) for item in desk.state.open_queue.undecided)
+    assert press_done(desk).startswith("Done: relations")
+    assert layers(project, 1) == (DONE, DONE, UNTOUCHED)
+    assert not find_missing(project.connection, project.schema)
 
 
 def test_a_project_that_chose_entities_finishes_no_more(desk: Desk, project: Project) -> None:
@@ -184,6 +205,17 @@ class TestMissingType:
         assert not late.header().missing
         press(late, "u u")
         assert all_state(project) == before
+
+    def test_terms_of_that_type_are_suggested_there_and_no_others(
+        self, late: Desk, project: Project, tmp_path: Path
+    ) -> None:
+        terms = tmp_path / "terms.csv"
+        terms.write_text("term,label\nhard,Late\nremain,Method\n", "utf-8")
+        suggest(project, [read_terms(terms, project.schema)], among=[1])
+        doc = project.document_state(1)
+        found = {row.surface(doc.text): row.label for row in doc.entities}
+        assert found.get("hard") == "Late"
+        assert "remain" not in found
 
     def test_outside_of_the_queue_everything_is_shown_again(self, late: Desk) -> None:
         count = late.waiting

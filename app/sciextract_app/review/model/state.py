@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
-from sciextract.documents.annotations import Candidates
+from sciextract.documents.annotations import Candidates, Layer
 from sciextract.store import EntityRef, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.model.bulk_decision import BulkDecision
@@ -160,8 +160,12 @@ class ReviewState:
             self.leave_mode()
             return False
         project, schema = self.project, self.project.schema
-        # In an abstract that is not finished everything is to be done.
-        sought = self.documents.sought if document.progress.is_finished(schema) else ()
+        # A layer that is not finished is to be done as a whole; one that is sought follows finished entities.
+        sought = tuple(
+            (layer, label)
+            for layer, label in self.documents.sought
+            if (layer if label else Layer.ENTITIES) in document.progress.done
+        )
         self.view = DocumentView(document, schema, project.sources, sought)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order

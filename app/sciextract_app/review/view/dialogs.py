@@ -118,17 +118,15 @@ class ReviewDialogs:
         schema = screen.project.schema
         layers = [layer for layer in Layer if layer in schema.layers]
         in_use = find_layers(screen.project.connection, replace(schema, finish=()))
-        choices = [("", f"what is in use, now {', '.join(in_use)}")]
-        for end in range(1, len(layers) + 1):
-            names = ", ".join(layers[:end])
-            choices.append((names, names))
+        names = [", ".join(layers[:end]) for end in range(1, len(layers) + 1)]
+        words = f"what is in use, now {', '.join(in_use)}"
+        choices = [("", words), *zip(names, names, strict=True)]
         now = ", ".join(schema.finish) or "what is in use"
 
-        def choose(names: str) -> None:
-            chosen = [layer for layer in layers if layer in names]
+        def choose(name: str) -> None:
+            chosen = [layer for layer in layers if layer in name]
             change = partial(label_changes.choose_layers, layers=chosen)
-            words = f"{key} finishes {names or choices[0][1]}"
-            screen.show_result(screen.desk.change_labels(change, words))
+            screen.show_result(screen.desk.change_labels(change, f"{key} finishes {name or words}"))
 
         ask(screen.app, ChoiceDialog(f"{key} finishes {now}", "Esc back", choices), choose)
 

@@ -29,6 +29,19 @@ _NEW: dict[str, Kind] = {"n": "entity", "N": "relation"}
 _STEPS = {"J": 1, "K": -1}
 _KEYS = "n N new  r rename  m merge  s split  x remove  J K move  c colour  d describe"
 
+_RENAMED = (
+    "It is renamed in all abstracts, in one step of undo. Decisions stay, and models that know the old name predict "
+    "the new one."
+)
+_SPLIT = (
+    "The new types, with commas between. They stand behind the others, and a queue opens of the abstracts with items "
+    "of the old one, to give them theirs. It stays until you remove it."
+)
+_REMOVED = (
+    "Its items go from all abstracts, with the relations and places in clusters of mentions, in one step of undo; the "
+    "log keeps them."
+)
+
 
 class LabelsDialog(GuidelineDialog[tuple[str, int]]):
     """Gives the key of what shall be done, and the place of the type."""
@@ -92,52 +105,38 @@ class LabelEditor:
                 place,
             )
 
+        old, work, app = each.label, self._work, self._screen.app
         match key:
             case "J" | "K":
                 step = _STEPS[key]
-                move = partial(label_changes.move_type, kind=kind, label=each.label, steps=step)
+                move = partial(label_changes.move_type, kind=kind, label=old, steps=step)
                 first = len(schema.entities) if kind == "relation" else 0
                 last = first + len(label_changes.types_of(schema, kind)) - 1
                 self._change(move, max(first, min(place + step, last)))
             case "r":
-                explained = (
-                    "It is renamed in all abstracts, in one step of undo. Decisions stay, and models that know "
-                    "the old name predict the new one."
-                )
-
-                def rename(new: str) -> None:
-                    change = partial(label_changes.rename_type, kind=kind, old=each.label, new=new)
-                    self._work(f"{each.label} is {new} now", change)
-
-                self._ask_name(f"Rename {each.label}", each.label, explained, kind, rename)
+                rename = partial(label_changes.rename_type, kind=kind, old=old)
+                renamed = lambda new: work(f"{old} is {new} now", partial(rename, new=new))
+                self._ask_name(f"Rename {old}", old, _RENAMED, kind, renamed)
             case "m":
-                self._ask_merge(kind, each.label)
+                labels = [known.label for known in label_changes.types_of(schema, kind)]
+                others = [(label, label) for label in labels if label != old]
+                merge = partial(type_changes.merge_types, kind=kind, old=old)
+                merged = lambda new: work(f"{old} is part of {new} now", partial(merge, new=new))
+                hint = "its items get this type, in one step of undo; Esc back"
+                ask(app, ChoiceDialog(f"Merge {old} into", hint, others), merged)
             case "s":
-                explained = (
-                    "The new types, with commas between. They stand behind the others, and a queue opens of "
-                    f"the abstracts with items of {each.label}, to give them one. It stays until you remove it."
-                )
-                split = partial(self._split, kind, each.label)
-                ask(self._screen.app, LineDialog(f"Split {each.label}", "", explained), split)
+                ask(app, LineDialog(f"Split {old}", "", _SPLIT), partial(self._split, kind, old))
             case "x":
-                explained = (
-                    "Its items go from all abstracts, with the relations and places in clusters of mentions, "
-                    "in one step of undo; the log keeps them."
-                )
-                question = QuestionDialog(f"Remove {each.label}?", explained, "removes it")
-                remove = partial(type_changes.remove_type, kind=kind, label=each.label)
-                ask(
-                    self._screen.app,
-                    question,
-                    lambda _: self._work(f"{each.label} is removed", remove),
-                )
+                remove = partial(type_changes.remove_type, kind=kind, label=old)
+                removed = lambda _: work(f"{old} is removed", remove)
+                ask(app, QuestionDialog(f"Remove {old}?", _REMOVED, "removes it"), removed)
             case "c":
                 offered = [(colour, Text(f"■ {colour}", colour)) for colour in COLOURS]
                 dialog = LineDialog("Colour", each.colour, "#rrggbb", offered=offered)
-                ask(self._screen.app, dialog, partial(change, "colour"))
+                ask(app, dialog, partial(change, "colour"))
             case "d":
-                dialog = LineDialog(each.label, each.definition, "What counts as one")
-                ask(self._screen.app, dialog, partial(change, "definition"))
+                dialog = LineDialog(old, each.definition, "What counts as one")
+                ask(app, dialog, partial(change, "definition"))
 
     def _ask_name(
         self, title: str, name: str, explained: str, kind: Kind, then: Callable[[str], object]
@@ -155,17 +154,6 @@ class LabelEditor:
         self._screen.show_result(feedback)
         if not feedback.problem:
             (then or partial(self.open, at))()
-
-    def _ask_merge(self, kind: Kind, old: str) -> None:
-        labels = [each.label for each in label_changes.types_of(self._screen.project.schema, kind)]
-        others = [(label, label) for label in labels if label != old]
-
-        def merge(new: str) -> None:
-            change = partial(type_changes.merge_types, kind=kind, old=old, new=new)
-            self._work(f"{old} is part of {new} now", change)
-
-        hint = "all its items get this type, in one step of undo; Esc back"
-        ask(self._screen.app, ChoiceDialog(f"Merge {old} into", hint, others), merge)
 
     def _split(self, kind: Kind, old: str, typed: str) -> None:
         parts = [part.strip() for part in typed.split(",")]
