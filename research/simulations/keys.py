@@ -20,11 +20,11 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.held_out import held_out
 from sciextract.inference.promise import ANY, keep_promise, make_promise
-from sciextract.inference.settings import PROMISED
+from sciextract.inference.settings import PROMISED, SURE
 from sciextract.learning.adapter import learn
 from sciextract.metrics.counts import Mention, Scorable, mention_of, scorable
 from sciextract.snapshot.documents import TrainingDocument
-from sciextract.workflows.learning_curve import CONFIDENCE, SURE, correction_keys
+from sciextract.workflows.learning_curve import CONFIDENCE, correction_keys
 
 LOWEST = 0.03
 SHARES, SCORES = (1.0, 0.5), (0.5, 0.7, 0.8)

@@ -16,6 +16,7 @@ from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.held_out import held_out
 from sciextract.inference.promise import Promise, make_promise
+from sciextract.inference.settings import SURE
 from sciextract.metrics.counts import Scorable, scorable
 from sciextract.metrics.promotion import TASKS
 from sciextract.metrics.scorer import (
@@ -35,9 +36,8 @@ if TYPE_CHECKING:
 #: The latest finished abstracts that decide.
 WINDOW = 20
 
-# The least precision of what is accepted at one key, and with which confidence. Of 0.7, 0.8 and 0.9 the one that saved most
-# keys on SciREX and SciERC (docs/learning.md).
-SURE, CONFIDENCE = {"entity": 0.7, "relation": 0.7}, 0.9
+# With which confidence what is accepted at one key is as precise as promised.
+CONFIDENCE = 0.9
 
 # Finished abstracts before which nothing can be decided.
 LEAST = 5

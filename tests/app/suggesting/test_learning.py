@@ -180,7 +180,7 @@ async def test_what_is_sure_by_now_is_marked_and_accepted_at_one_key(project: Pa
         await pilot.press("v", "1", "D")
         await until(pilot, lambda: len(suggested(project)) == 5)
         await pilot.press("n")
-        await until_shown(pilot, "accept 1+0 sure")
+        await until_shown(pilot, "accept 1+0, 70 % right")
         await pilot.press("w")  # the focus has brackets of its own
         await until_shown(pilot, "«Steel»")
         await pilot.press("A")

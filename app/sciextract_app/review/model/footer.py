@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from sciextract.documents.schema import EntityType, RelationType
+from sciextract.inference.settings import SURE
 from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract_app.review.model.bulk_decision import Phase
 from sciextract_app.review.model.hints import LETTERS
@@ -149,7 +150,7 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     mentions, relations = sure_items(state)
     none_sure, least = not mentions and not relations, f"accept ≥ {state.threshold:.2f}"
     if not none_sure:
-        least = f"accept {len(mentions)}+{len(relations)} sure"
+        least = f"accept {len(mentions)}+{len(relations)}, {round(100 * SURE['entity'])} % right"
     live = state.undecided_count() > 0
     decide.append(action_hint("accept-above", live, least, seldom=none_sure))
     decide += [action_hint("done", pinned=True), action_hint("undo", pinned=True)]
