@@ -272,18 +272,18 @@ def _count(
     }
     entities = [side.entities for side in sides]
     tallies |= _count_labelled(("spans", "exact"), *entities)
-    boundaries = [frozenset([each.mention for each in side]) for side in entities]
+    boundaries = [frozenset([entity.mention for entity in side]) for side in entities]
     tallies["spans", "boundaries"] = compare(*boundaries)
     tallies["spans", "overlap"] = NOTHING
-    for label in {each.label for side in entities for each in side}:
-        places = [[each.mention for each in side if each.label == label] for side in entities]
+    for label in {entity.label for side in entities for entity in side}:
+        places = [[entity.mention for entity in side if entity.label == label] for side in entities]
         both = count_matches(*places)
         counts = Tally(both, len(places[1]), both, len(places[0]))
         tallies["spans", "labels", label, "overlap"] = counts
         tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)
     # Whoever lacks a mention cannot have its relations: the last kind asks about those of shared mentions alone.
     live = (
-        {mention_of(each) for each in side.annotations.entities if each.state is not State.REJECTED}
+        {mention_of(item) for item in side.annotations.entities if item.state is not State.REJECTED}
         for side in (first, second)
     )
     shared = set.intersection(*live)
@@ -339,11 +339,11 @@ class _Scores:
 
     def _rows(self, paths: Sequence[ScorePath]) -> list[list[Tally]]:
         """The tallies of each document in which one of the two has something to count."""
-        rows = [[each.get(path, NOTHING) for path in paths] for each in self.documents]
+        rows = [[tallies.get(path, NOTHING) for path in paths] for tallies in self.documents]
         return [row for row in rows if any(map(any, row))]
 
     def _counts(self, path: ScorePath) -> tuple[int, int, int]:
-        total = _sum([each.get(path, NOTHING) for each in self.documents])
+        total = _sum([tallies.get(path, NOTHING) for tallies in self.documents])
         return int(total.gold), int(total.predicted), int(total.recall_hits)
 
     def _interval(self, rows: Sequence[Sequence[Tally]]) -> Interval | None:
@@ -367,17 +367,20 @@ def _token_agreement(
 ) -> TokenAgreement:
     labelled = []
     for pair in pairs:
-        units = _shared_units(*(each.document.tokens for each in pair))
-        first, second = (_token_labels(scorable(each), units) for each in pair)
+        units = _shared_units(*(side.document.tokens for side in pair))
+        first, second = (_token_labels(scorable(side), units) for side in pair)
         labelled.append((first, second))
     names = {name for sides in labelled for side in sides for labels in side for name in labels}
     by_label = {
-        name: [([name in each for each in a], [name in each for each in b]) for a, b in labelled]
+        name: [
+            ([name in labels for labels in first], [name in labels for labels in second])
+            for first, second in labelled
+        ]
         for name in sorted(names)
     }
     return TokenAgreement(
         kappa(labelled, resamples, seed),
-        {name: kappa(each, resamples, seed) for name, each in by_label.items()},
+        {name: kappa(sides, resamples, seed) for name, sides in by_label.items()},
     )
 
 
@@ -390,7 +393,7 @@ def _shared_units(first: TokenTable, second: TokenTable) -> TokenTable:
     )
     pieces = [Span(start, end) for start, end in pairwise(edges)]
     # A piece that no token of either side touches is white space, on which nobody can disagree.
-    held = [each for each in pieces if first.covering(each) or second.covering(each)]
+    held = [piece for piece in pieces if first.covering(piece) or second.covering(piece)]
     return TokenTable(tuple(held), ())
 
 
@@ -403,4 +406,4 @@ def _token_labels(side: Scorable, units: TokenTable) -> list[frozenset[str]]:
             if tokens is not None:
                 for index in range(tokens.token_start, tokens.token_end):
                     labels[index].add(label)
-    return [frozenset(each) for each in labels]
+    return [frozenset(names) for names in labels]

@@ -104,17 +104,20 @@ def scorable(document: AnnotatedDocument, only: Collection[str] = ()) -> Scorabl
         if entity.state is not State.REJECTED and (not only or entity.label in only)
     }
     relations = [
-        ScoredRelation(entities[each.head], entities[each.tail], each.label)
-        for each in annotations.relations
-        if each.state is not State.REJECTED and each.head in entities and each.tail in entities
+        ScoredRelation(entities[relation.head], entities[relation.tail], relation.label)
+        for relation in annotations.relations
+        if relation.state is not State.REJECTED
+        and relation.head in entities
+        and relation.tail in entities
     ]
     clusters = [
         frozenset([entities[key].mention for key in cluster.live_mentions if key in entities])
         for cluster in annotations.clusters
         if cluster.state is not State.REJECTED
     ]
-    typed, widths = [each for each in entities.values() if each.label], TokenWidths(text.tokens)
-    return Scorable(text.doc_key, frozenset(typed), frozenset(relations), tuple(clusters), widths)
+    typed = frozenset([entity for entity in entities.values() if entity.label])
+    widths = TokenWidths(text.tokens)
+    return Scorable(text.doc_key, typed, frozenset(relations), tuple(clusters), widths)
 
 
 def mention_of(entity: Entity) -> Mention:
@@ -305,8 +308,9 @@ class Overlap:
     def of(cls, gold: Partition, predicted: Partition) -> Overlap:
         """The overlap of two partitions (see :func:`partition`)."""
         home = {mention: index for index, cluster in enumerate(gold) for mention in cluster}
-        placed = [(mention, index) for index, each in enumerate(predicted) for mention in each]
-        common = Counter([(home[mention], index) for mention, index in placed if mention in home])
+        common: Counter[tuple[int, int]] = Counter()
+        for index, cluster in enumerate(predicted):
+            common.update([(home[mention], index) for mention in cluster if mention in home])
         return cls(tuple(map(len, gold)), tuple(map(len, predicted)), dict(common))
 
 

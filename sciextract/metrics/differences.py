@@ -57,9 +57,9 @@ class Side:
     def __init__(self, document: AnnotatedDocument) -> None:
         """Look at one document."""
         annotations = document.annotations
-        self._entities = {each.id: each for each in annotations.entities if _is_live(each)}
-        self._relations = [each for each in annotations.relations if _is_live(each)]
-        self._clusters = [each for each in annotations.clusters if _is_live(each)]
+        self._entities = {entity.id: entity for entity in annotations.entities if _is_live(entity)}
+        self._relations = [relation for relation in annotations.relations if _is_live(relation)]
+        self._clusters = [cluster for cluster in annotations.clusters if _is_live(cluster)]
 
     def entities(self) -> Iterator[Item]:
         """The entities that have a type."""
@@ -90,7 +90,7 @@ class Side:
         members = [(cluster, self._members(cluster)) for cluster in self._clusters]
         for mentions in self.partition():
             for pair in pairwise(sorted(mentions)):
-                cluster, home = next(each for each in members if each[1].keys() >= {*pair})
+                cluster, home = next(member for member in members if member[1].keys() >= {*pair})
                 annotated = _annotated_item(cluster.id, "", [home[mention] for mention in pair])
                 yield Item(pair, "", True, annotated)
 
@@ -156,7 +156,7 @@ def closeness(first: Mention, second: Mention) -> float:
     >>> closeness((0, 4), (2, 6))
     0.5
     """
-    both = sum([sum(each[1::2]) - sum(each[::2]) for each in (first, second)])
+    both = sum([sum(mention[1::2]) - sum(mention[::2]) for mention in (first, second)])
     return 2 * shared_length(first, second) / both if both else 0.0
 
 
@@ -246,10 +246,10 @@ def differences(
         mine, theirs = Side(one), Side(other)
         relations = (side.relations(symmetric_labels) for side in (mine, theirs))
         pairs: list[tuple[Layer, Sides]] = [
-            *((Layer.ENTITIES, each) for each in _pair(mine.entities(), theirs.entities())),
-            *((Layer.RELATIONS, each) for each in _pair(*relations)),
-            *((Layer.COREFERENCE, (each, None)) for each in _unshared(mine, theirs)),
-            *((Layer.COREFERENCE, (None, each)) for each in _unshared(theirs, mine)),
+            *((Layer.ENTITIES, pair) for pair in _pair(mine.entities(), theirs.entities())),
+            *((Layer.RELATIONS, pair) for pair in _pair(*relations)),
+            *((Layer.COREFERENCE, (link, None)) for link in _unshared(mine, theirs)),
+            *((Layer.COREFERENCE, (None, link)) for link in _unshared(theirs, mine)),
         ]
         for layer, sides in sorted(pairs, key=_position):
             first_item, second_item = sides
@@ -300,7 +300,7 @@ def _pair(first: Iterable[Item], second: Iterable[Item]) -> Iterator[Sides]:
     ]
     taken: set[Key] = set()
     # By the rank alone: items themselves have no order. No key of one side occurs on the other.
-    for _, one, other in sorted(ranked, key=lambda each: each[0]):
+    for _, one, other in sorted(ranked, key=lambda pair: pair[0]):
         if not taken & {_key(one), _key(other)}:
             taken |= {_key(one), _key(other)}
             yield one, other
@@ -314,10 +314,10 @@ def _rank(one: Item, other: Item) -> Rank | None:
     if one.symmetric and other.symmetric:
         orders.append(other.mentions[::-1])
     shares = [
-        [closeness(*pair) for pair in zip(one.mentions, each, strict=True)] for each in orders
+        [closeness(*pair) for pair in zip(one.mentions, order, strict=True)] for order in orders
     ]
     # All mentions have to overlap: one shared argument does not make two relations the same.
-    overlap = max([sum(each) for each in shares if all(each)], default=0.0)
+    overlap = max([sum(row) for row in shares if all(row)], default=0.0)
     same = sorted(one.mentions) == sorted(other.mentions)
     if not same and not overlap:
         return None

@@ -146,9 +146,9 @@ class Compared:
         return {
             "documents": self.documents,
             "target": self.target and self.target.to_json(),
-            "tasks": {name: each.to_json() for name, each in self.tasks.items()},
+            "tasks": {name: task.to_json() for name, task in self.tasks.items()},
             "labels": {
-                task: {name: each.to_json() for name, each in labels.items()}
+                task: {name: label.to_json() for name, label in labels.items()}
                 for task, labels in self.labels.items()
             },
         }
@@ -274,7 +274,7 @@ def compare_models(
                 counted["relation", "labels", label] = counts
             # In a layer that is not done, what is missing from gold may be right: its task is not counted.
             kept = {task.place for task in TASKS if task.layer in layers}
-            sides[-1].append({path: each for path, each in counted.items() if path[0] in kept})
+            sides[-1].append({path: tally for path, tally in counted.items() if path[0] in kept})
     whole = _compare(sides, complete, samples, standard)
     verdict, reasons = _decide(whole, standard)
     for name, title in TITLES.items():
@@ -305,7 +305,7 @@ def _compare_blind(
     standard: Standard,
 ) -> Blind:
     """Both models on the documents that nobody corrected from suggestions."""
-    kept = [not each for each in suggested]
+    kept = [not helped for helped in suggested]
     left = [list(compress(side, kept)) for side in sides]
     found = _compare(left, list(compress(complete, kept)), samples, standard)
     few = not standard.is_met(found.documents, found.entities)
@@ -332,18 +332,18 @@ def _compare(
     }
     target = None
     if tasks:
-        deciding = [each for name, each in tasks.items() if standard.decides(name, each.gold)]
-        each_task = deciding or list(tasks.values())
-        whole = [float(np.mean([each.whole[side] for each in each_task])) for side in (0, 1)]
-        drawn = [np.mean([each.drawn[side] for each in each_task], axis=0) for side in (0, 1)]
-        gold = sum(each.gold for each in each_task)
+        deciding = [task for name, task in tasks.items() if standard.decides(name, task.gold)]
+        counted = deciding or list(tasks.values())
+        whole = [float(np.mean([task.whole[side] for task in counted])) for side in (0, 1)]
+        drawn = [np.mean([task.drawn[side] for task in counted], axis=0) for side in (0, 1)]
+        gold = sum(task.gold for task in counted)
         target = _Scores(documents, gold, (whole[0], whole[1]), (drawn[0], drawn[1])).difference()
     labels: dict[str, dict[str, ScoreDifference]] = {task.layer.task: {} for task in TASKS[:2]}
     for (task, label), found in scores.items():
         if label:
             labels[task.layer.task][label] = found.difference()
     return Compared(
-        documents, target, {name: each.difference() for name, each in tasks.items()}, labels
+        documents, target, {name: task.difference() for name, task in tasks.items()}, labels
     )
 
 
@@ -379,8 +379,8 @@ def _score_rows(
     counts = [
         counts_of(side, [path for paths in rows.values() for path in paths]) for side in sides
     ]
-    drawn = [np.split(each, ends, axis=1) for each in resample_f1(counts, samples, _SEED)]
-    whole = [np.split(f1_of(each.sum(axis=0)), ends) for each in counts]
+    drawn = [np.split(draws, ends, axis=1) for draws in resample_f1(counts, samples, _SEED)]
+    whole = [np.split(f1_of(side.sum(axis=0)), ends) for side in counts]
     scores = {}
     for place, ((task, label), paths) in enumerate(rows.items()):
         gold = paths[0] if label else task.counted
@@ -396,7 +396,7 @@ def _score_rows(
 def _decide(compared: Compared, standard: Standard) -> tuple[Verdict, list[str]]:
     target = compared.target
     tasks = {
-        name: each for name, each in compared.tasks.items() if standard.decides(name, each.gold)
+        name: found for name, found in compared.tasks.items() if standard.decides(name, found.gold)
     }
     enough = standard.is_met(compared.documents, compared.entities)
     few = [] if enough else [_too_few(compared, standard)]
@@ -410,7 +410,7 @@ def _decide(compared: Compared, standard: Standard) -> tuple[Verdict, list[str]]
         return "too few", [_too_few(compared, standard)]
     required = standard.required(compared.documents, compared.entities)
     improves = target.probability >= required
-    falling = {name: each.low for name, each in tasks.items() if each.low < -TOLERANCES[name]}
+    falling = {name: task.low for name, task in tasks.items() if task.low < -TOLERANCES[name]}
     titles = ", ".join(TITLES[name] for name in tasks)
     chance = f"the mean of {titles} improves with probability {target.probability:.2f}"
     reasons = [f"{chance}; at least {required:.2f} is required"]

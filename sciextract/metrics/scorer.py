@@ -87,9 +87,9 @@ def relation_tallies(
         for labels in (symmetric, NO_LABELS)
     )
     sides = (gold.relations, predicted.relations)
-    keys = [relation_keys(each, symmetric, strict=strict) for each in sides]
+    keys = [relation_keys(side, symmetric, strict=strict) for side in sides]
     unordered = compare(*keys)
-    twice = compare(*[frozenset([key for key in each if key.label in symmetric]) for each in keys])
+    twice = compare(*[frozenset([key for key in side if key.label in symmetric]) for side in keys])
     return RelationVariants(ordered, unordered, unordered.plus(twice), directed)
 
 
@@ -115,7 +115,7 @@ def relation_label_tallies(
 ) -> dict[str, Tally]:
     """Relations of a document by label: boundaries, unordered."""
     sides = (gold.relations, predicted.relations)
-    return compare_by_label(*[relation_keys(each, symmetric, strict=False) for each in sides])
+    return compare_by_label(*[relation_keys(side, symmetric, strict=False) for side in sides])
 
 
 def relation_keys(
@@ -187,7 +187,7 @@ def tally(
     # exist. Both sides are cut, by the tokens of gold: that equals the published rule for every system limited to
     # that width, and leaves a perfect prediction perfect.
     narrow = [
-        frozenset([each for each in side.entities if gold.width(each.mention) <= DYGIE_WIDTH])
+        frozenset([entity for entity in side.entities if gold.width(entity.mention) <= DYGIE_WIDTH])
         for side in (gold, predicted)
     ]
     tallies: Tallies = {

@@ -138,7 +138,7 @@ def from_read(read: AnnotatedDocument) -> TrainingDocument | None:
     complete."""
     marks: Any = read.document.fields.get(TRAINING)
     try:
-        complete = frozenset(Layer(each) for each in marks["complete"])
+        complete = frozenset(Layer(mark) for mark in marks["complete"])
         origin = Origin(marks["origin"])
         late = marks.get("uncovered", ())
         uncovered = frozenset((Layer(layer), str(label)) for layer, label in late)
@@ -150,9 +150,6 @@ def from_read(read: AnnotatedDocument) -> TrainingDocument | None:
 def with_fields(annotated: AnnotatedDocument, fields: Mapping[str, Any]) -> AnnotatedDocument:
     """A document with other fields of the input, such as none."""
     return replace(annotated, document=replace(annotated.document, fields=fields))
-
-
-_TWO = 2
 
 
 class Verdict(StrEnum):
@@ -203,16 +200,16 @@ def verdicts_of(document: TrainingDocument) -> Verdicts:
     done = Layer.COREFERENCE in document.complete
     pairs = judge.pairs(mentions)
     unclear = {
-        each for pair, verdict in pairs.items() if verdict is Verdict.MASKED for each in pair
+        entity for pair, verdict in pairs.items() if verdict is Verdict.MASKED for entity in pair
     }
-    clear = (each for each in judge.entities if each not in unclear) if done else ()
+    clear = (entity for entity in judge.entities if entity not in unclear) if done else ()
     return Verdicts(
         entities=judge.entities,
         spans=judge.spans,
-        relations={each.id: judge.relation(each) for each in annotations.relations},
+        relations={relation.id: judge.relation(relation) for relation in annotations.relations},
         mentions=mentions,
         pairs=pairs,
-        settled=frozenset(each for each in clear if judge.entities[each] is Verdict.POSITIVE),
+        settled=frozenset(entity for entity in clear if judge.entities[entity] is Verdict.POSITIVE),
     )
 
 
@@ -221,9 +218,11 @@ def positive_part(document: TrainingDocument) -> AnnotatedDocument:
     annotations, verdicts = document.annotated.annotations, verdicts_of(document)
     # What is negative or masked is no gold: only what a person or a file says is there.
     clusters = []
-    for each in annotations.clusters:
-        kept = [m for m in each.mentions if verdicts.mentions[each.id, m] is Verdict.POSITIVE]
-        clusters.append(replace(each, mentions=tuple(kept), mention_scores=(), mention_states=()))
+    for cluster in annotations.clusters:
+        kept = [m for m in cluster.mentions if verdicts.mentions[cluster.id, m] is Verdict.POSITIVE]
+        clusters.append(
+            replace(cluster, mentions=tuple(kept), mention_scores=(), mention_states=())
+        )
     positive = Annotations(
         tuple(e for e in annotations.entities if verdicts.entities[e.id] is Verdict.POSITIVE),
         tuple(e for e in annotations.relations if verdicts.relations[e.id] is Verdict.POSITIVE),
@@ -256,12 +255,12 @@ class _Judge:
     def __init__(self, annotations: Annotations, complete: frozenset[Layer]) -> None:
         self._annotations = annotations
         self._complete = complete
-        self.entities = {each.id: verdict_of(each.state) for each in annotations.entities}
+        self.entities = {entity.id: verdict_of(entity.state) for entity in annotations.entities}
         order = (Verdict.POSITIVE, Verdict.MASKED, Verdict.NEGATIVE)
         self.spans: dict[Fragments, Verdict] = {}
-        for each in annotations.entities:
-            verdicts = (self.entities[each.id], self.spans.get(each.fragments, Verdict.NEGATIVE))
-            self.spans[each.fragments] = min(verdicts, key=order.index)
+        for entity in annotations.entities:
+            known = self.spans.get(entity.fragments, Verdict.NEGATIVE)
+            self.spans[entity.fragments] = min(self.entities[entity.id], known, key=order.index)
 
     def relation(self, relation: Relation) -> Verdict:
         ends = (relation.head, relation.tail)
@@ -275,13 +274,13 @@ class _Judge:
 
     def _with_entities(self, state: State, entities: tuple[str, ...], layer: Layer) -> Verdict:
         """What an item says, given what is known of the entities that it needs."""
-        verdicts = {self.entities[each] for each in entities}
+        verdicts = {self.entities[id_] for id_ in entities}
         if Verdict.MASKED in verdicts:
             return Verdict.MASKED
         if Verdict.NEGATIVE not in verdicts:
             return verdict_of(state)
-        gone = [each for each in entities if self.entities[each] is Verdict.NEGATIVE]
-        there_now = {self.spans[self._annotations.entity(each).fragments] for each in gone}
+        gone = [id_ for id_ in entities if self.entities[id_] is Verdict.NEGATIVE]
+        there_now = {self.spans[self._annotations.entity(id_).fragments] for id_ in gone}
         there_now -= {Verdict.NEGATIVE}
         known = not there_now or (layer in self._complete and Verdict.MASKED not in there_now)
         return Verdict.NEGATIVE if state is State.REJECTED and known else Verdict.MASKED
@@ -289,16 +288,16 @@ class _Judge:
     def pairs(self, mentions: Mapping[Pair, Verdict]) -> dict[Pair, Verdict]:
         """Whether each two mentions of some cluster mean the same, given their places in clusters."""
         order = (Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED)
-        position = {each.id: place for place, each in enumerate(self._annotations.entities)}
+        position = {entity.id: place for place, entity in enumerate(self._annotations.entities)}
         done = Layer.COREFERENCE in self._complete
         by_pair: dict[Pair, Verdict] = {}
         for cluster in self._annotations.clusters:
             ordered = sorted(set(cluster.mentions), key=position.__getitem__)
-            for first, second in combinations(ordered, _TWO):
-                places = [mentions[cluster.id, each] for each in (first, second)]
+            for first, second in combinations(ordered, 2):
+                places = [mentions[cluster.id, mention] for mention in (first, second)]
                 # Two that do not belong to a cluster may still belong together, unless they are all that it had,
                 # or somebody looked through the whole abstract for links.
-                apart = Verdict.POSITIVE in places or done or len(ordered) == _TWO
+                apart = Verdict.POSITIVE in places or done or len(ordered) == 2
                 if Verdict.MASKED in places:
                     verdict = Verdict.MASKED
                 elif Verdict.NEGATIVE not in places:

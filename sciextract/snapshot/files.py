@@ -50,9 +50,9 @@ def suggesting_models(
     """The models (``NAME@HASH``) that had proposed an entity, relation or cluster, of those in some states."""
     kinds: tuple[Iterable[Entity | Relation | Cluster], ...]
     kinds = (annotations.entities, annotations.relations, annotations.clusters)
-    sources = {each.source for items in kinds for each in items if each.state in states}
-    models = (each.removeprefix(_MODEL) for each in sources if each.startswith(_MODEL))
-    return frozenset(each.partition("/")[0] for each in models)
+    sources = {item.source for items in kinds for item in items if item.state in states}
+    models = (source.removeprefix(_MODEL) for source in sources if source.startswith(_MODEL))
+    return frozenset(model.partition("/")[0] for model in models)
 
 
 FORMAT_VERSION = 1
@@ -219,7 +219,7 @@ def remarks(
             "dev is empty: no held-out abstract has a done layer, so nothing tells when the training "
             "has gone on for too long; an abstract is marked as done with D at the desk (sciextract tui)"
         )
-    finished = sum(each.finished for each in splits.values())
+    finished = sum(split.finished for split in splits.values())
     if few := too_few_to_compare(gate.documents, finished, gate.positives(Layer.ENTITIES)):
         yield few
     if waiting := left_out.get(NOT_DONE, 0):
@@ -351,7 +351,7 @@ def _write_files(
             counts[split].add(document)
         if not train.documents:
             raise nothing_to_train(counts, gathering.left_out, project.path)
-        undecided = gathering.undecided()
+        undecided = gathering.choose_undecided()
         for number in undecided:
             line = encode_document(with_fields(gathering.text(number), {}))
             streams[UNDECIDED_FILE].write(f"{line}\n")
@@ -397,11 +397,11 @@ def read_snapshot(folder: Path) -> Snapshot:
             )
     splits: dict[Split, list[TrainingDocument]] = {split: [] for split in Split}
     for split, documents in splits.items():
-        for each in read_lines(folder / file_of(split)):
-            document = from_read(each)
+        for read in read_lines(folder / file_of(split)):
+            document = from_read(read)
             if document is None:
                 raise TrainingDataError(
-                    f"{folder / file_of(split)}: {each.document.doc_key!r} does not state which layers "
+                    f"{folder / file_of(split)}: {read.document.doc_key!r} does not state which layers "
                     "are complete",
                     _AGAIN,
                 )
@@ -416,7 +416,7 @@ def read_undecided(folder: Path) -> Iterator[Document]:
     Raises:
         TrainingDataError: The file is missing or damaged.
     """
-    return (each.document for each in read_lines(folder / UNDECIDED_FILE))
+    return (read.document for read in read_lines(folder / UNDECIDED_FILE))
 
 
 def read_lines(path: Path) -> Iterator[AnnotatedDocument]:

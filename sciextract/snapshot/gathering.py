@@ -63,7 +63,7 @@ class LabelCounts:
         parts = []
         for kind, labels in known:
             counts: Counter[str] = getattr(self, kind)
-            lacking = [each for each in counts.most_common() if each[0] not in labels]
+            lacking = [entry for entry in counts.most_common() if entry[0] not in labels]
             listed = ", ".join(f"{label!r} ({count})" for label, count in lacking)
             parts += [f"{kind}: {listed}"] if lacking else []
         return "; ".join(parts)
@@ -97,7 +97,7 @@ def lacking_labels(path: str, lacking: str, schema: LabelSchema, project: Projec
 
 
 def _positive(items: Iterable[Entity | Relation]) -> Iterable[str]:
-    return (each.label for each in items if each.state in IN_VIEW)
+    return (item.label for item in items if item.state in IN_VIEW)
 
 
 def _all(schema: LabelSchema) -> str:
@@ -204,10 +204,10 @@ def undecided_layers(annotations: Annotations) -> set[Layer]:
 
 
 def _states(annotations: Annotations) -> dict[Layer, set[State]]:
-    places = {state for each in annotations.clusters for state in mention_states(each)}
+    places = {state for cluster in annotations.clusters for state in mention_states(cluster)}
     return {
-        Layer.ENTITIES: {each.state for each in annotations.entities},
-        Layer.RELATIONS: {each.state for each in annotations.relations},
+        Layer.ENTITIES: {entity.state for entity in annotations.entities},
+        Layer.RELATIONS: {relation.state for relation in annotations.relations},
         Layer.COREFERENCE: places,
     }
 
@@ -288,22 +288,22 @@ class Gathering:
             else:
                 yield Split.TRAIN, document
 
-    def undecided(self, most: int = MOST_UNDECIDED) -> list[int]:
+    def choose_undecided(self, most: int = MOST_UNDECIDED) -> list[int]:
         """Numbers of the project's abstracts that nobody has decided anything about, chosen by hash.
 
         None of them is, or will be, in dev or gate. To be called after :meth:`documents`.
         """
         known = known_documents(self._project.connection)
         free = (
-            each
-            for each in known
-            if not each.decided
-            and self._split_of(each.text_sha256) is Split.TRAIN
-            and bytes.fromhex(each.text_sha256) not in self._taken
+            document
+            for document in known
+            if not document.decided
+            and self._split_of(document.text_sha256) is Split.TRAIN
+            and bytes.fromhex(document.text_sha256) not in self._taken
         )
         # By hash, so that the choice does not depend on the order of imports.
-        chosen = heapq.nsmallest(most, free, key=lambda each: each.text_sha256)
-        return [each.number for each in chosen]
+        chosen = heapq.nsmallest(most, free, key=lambda document: document.text_sha256)
+        return [document.number for document in chosen]
 
     def text(self, number: int) -> AnnotatedDocument:
         """An abstract of the project without annotations."""
@@ -411,16 +411,16 @@ class Augmented:
 def positives(annotated: AnnotatedDocument) -> AnnotatedDocument:
     """A document with nothing but its positive items."""
     original = annotated.annotations
-    entities = tuple(each for each in original.entities if each.state in IN_VIEW)
-    kept = {each.id for each in entities}
+    entities = tuple(entity for entity in original.entities if entity.state in IN_VIEW)
+    kept = {entity.id for entity in entities}
     relations = tuple(
-        each
-        for each in original.relations
-        if each.state in IN_VIEW and {each.head, each.tail} <= kept
+        relation
+        for relation in original.relations
+        if relation.state in IN_VIEW and {relation.head, relation.tail} <= kept
     )
-    clusters = (_positive_part(each, kept) for each in original.clusters)
+    clusters = (_positive_part(cluster, kept) for cluster in original.clusters)
     annotations = Annotations(
-        entities, relations, tuple(each for each in clusters if each.mentions)
+        entities, relations, tuple(cluster for cluster in clusters if cluster.mentions)
     )
     return replace(annotated, annotations=annotations)
 

@@ -195,7 +195,7 @@ def test_undecided_abstracts_are_chosen_by_hash_and_never_held_out(
     found = list(read_undecided(tmp_path / "all"))
     assert {each.text for each in found} == set(free)
     assert all(isinstance(each, Document) and len(each.tokens) for each in found)
-    monkeypatch.setattr(gathering.Gathering.undecided, "__defaults__", (2,))
+    monkeypatch.setattr(gathering.Gathering.choose_undecided, "__defaults__", (2,))
     assert build_snapshot(project, tmp_path / "few").undecided == 2
     few = [each.text for each in read_undecided(tmp_path / "few")]
     assert few == [each.text for each in found[:2]]
