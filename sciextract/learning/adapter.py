@@ -18,7 +18,7 @@ from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_config import AdapterBase, ModelConfig
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.settings import PLAIN, TASKS, UNMOVED, PerTask
-from sciextract.learning.entities import Supervised, learn_entities, supervised
+from sciextract.learning.entities import Supervised, learn_entities, read_supervision
 from sciextract.learning.head import HeadTraining
 from sciextract.learning.pairs import learn_links, learn_relations
 from sciextract.snapshot.documents import TrainingDocument
@@ -59,8 +59,8 @@ def learn(
     config = config_of(schema, base.config, thresholds)
     untrained = Heads.untrained(config.labels, base.pipeline.labels, states.hidden)
     with one_core():
-        heads = _trained(finished, config, states) if finished else untrained
-    layers = tuple(sorted(each.value for each in ALL_LAYERS))
+        heads = _train(finished, config, states) if finished else untrained
+    layers = tuple(sorted(layer.value for layer in ALL_LAYERS))
     about = AdapterBase(base.model.name, base.model.hash, layers, len(finished))
     wide = replace(config, labels=heads.entities.labels, adapter=about)
     adapter = Adapter(base.pipeline, base.model, base.config, heads, untrained, states.all_of)
@@ -81,15 +81,17 @@ def _learn_entities(
 ) -> tuple[list[Supervised], EntityModel]:
     base = states.extractor.pipeline.labels
     abstracts = [
-        supervised(Words.of(states.of(each.annotated.document)), each, labels.entities)
-        for each in finished
+        read_supervision(
+            Words.of(states.of(document.annotated.document)), document, labels.entities
+        )
+        for document in finished
     ]
     known = set(labels.entities) <= set(base.entities)
     training = CORRECTING if known else FROM_SCRATCH
     return abstracts, learn_entities(abstracts, labels, base, states.hidden, training)
 
 
-def _trained(
+def _train(
     finished: Sequence[TrainingDocument],
     config: ModelConfig,
     states: EncoderStates,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 
 import numpy as np
 
@@ -47,9 +46,7 @@ class BaseComparison:
         self, finished: Sequence[TrainingDocument], schema: LabelSchema, today: EncoderStates
     ) -> None:
         # As in validation the fold of an abstract depends on its text.
-        self._finished = sorted(
-            finished, key=lambda each: sha256(each.annotated.document.text.encode()).digest()
-        )
+        self._finished = sorted(finished, key=lambda doc: doc.annotated.document.text_sha256)
         self._schema, self._today = schema, today.extractor.model.name
         self._states = {self._today: today}
         nothing = np.zeros((len(finished), len(_LAYERS), 4))
@@ -94,13 +91,13 @@ class BaseComparison:
                 held_out = self._finished[fold::folds]
                 rest = [e for row, e in enumerate(self._finished) if row % folds != fold]
                 adapter = learn(rest, self._schema, self._states[name], WRITTEN)
-                predicted = adapter.stream([each.annotated.document for each in held_out])
+                predicted = adapter.stream([document.annotated.document for document in held_out])
                 symmetric = self._schema.symmetric_labels
                 tallies = [
                     tally(scorable(positive_part(one)), scorable(other), symmetric)
                     for one, other in zip(held_out, predicted, strict=True)
                 ]
-                complete = [[layer in each.complete for layer in _LAYERS] for each in held_out]
+                complete = [[layer in paper.complete for layer in _LAYERS] for paper in held_out]
                 found = counts_of(tallies, tuple(_LAYERS.values()))
                 counts[fold::folds] = found * np.array(complete)[:, :, None]
                 yield True

@@ -64,7 +64,7 @@ class Supervised:
         return Layer.ENTITIES in self.layers
 
 
-def supervised(words: Words, example: TrainingDocument, labels: Sequence[str]) -> Supervised:
+def read_supervision(words: Words, example: TrainingDocument, labels: Sequence[str]) -> Supervised:
     """What an abstract says about spans; entities of several fragments or of labels unknown now say nothing."""
     annotations, tokens = example.annotated.annotations, words.document.tokens
     verdicts = verdicts_of(example)
@@ -117,8 +117,8 @@ def learn_entities(
     classes = 1 + len(labels.entities)
     widths = [
         last - first + 1
-        for each in abstracts
-        for (first, last), number in each.classes.items()
+        for abstract in abstracts
+        for (first, last), number in abstract.classes.items()
         if number > 0
     ]
     # As wide as the widest entity that was decided, but not wider than _WIDEST: spans grow with the width.
@@ -126,16 +126,16 @@ def learn_entities(
     labels = replace(labels, max_span_width=widest)
     memories = _memories(abstracts, classes, labels.max_span_width)
     memory = total(memories, classes)
-    projection = projection_of([each.words.encoded for each in abstracts], hidden)
+    projection = projection_of([abstract.words.encoded for abstract in abstracts], hidden)
     random = np.random.default_rng(training.seed)
     parts = [
-        _examples(each, memory, own, labels, projection, random)
-        for each, own in zip(abstracts, memories, strict=True)
+        _examples(abstract, memory, own, labels, projection, random)
+        for abstract, own in zip(abstracts, memories, strict=True)
     ]
-    parts = [each for each in parts if len(each)]
+    parts = [part for part in parts if len(part)]
     head = training.untrained(ROLES * projection.shape[1], first_span_weights(labels, base))
     if parts:
-        training.fit(head, Examples.joined(parts))
+        training.fit(head, Examples.join(parts))
     return EntityModel(head, memory, labels, projection)
 
 
@@ -144,16 +144,16 @@ def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list
     # trust a memory that has seen the answer.
     memories, known = [Memory(classes) for _ in abstracts], set[str]()
     certain = [
-        {place: number for place, number in each.classes.items() if number != MASKED}
-        for each in abstracts
+        {place: number for place, number in abstract.classes.items() if number != MASKED}
+        for abstract in abstracts
     ]
-    for each, memory, decided in zip(abstracts, memories, certain, strict=True):
-        memory.add(each.words, decided, each.complete)
+    for abstract, memory, decided in zip(abstracts, memories, certain, strict=True):
+        memory.add(abstract.words, decided, abstract.complete)
         known |= memory.surfaces.keys()
-    for each, memory in zip(abstracts, memories, strict=True):
-        if each.complete:
-            memory.add_absent(each.words, each.classes, known, width)
-    late = [each.uncovered for each in abstracts]
+    for abstract, memory in zip(abstracts, memories, strict=True):
+        if abstract.complete:
+            memory.add_absent(abstract.words, abstract.classes, known, width)
+    late = [abstract.uncovered for abstract in abstracts]
     if any(late):
         seen = total(memories, classes)
         for memory, uncovered in zip(memories, late, strict=True):
@@ -162,7 +162,7 @@ def _memories(abstracts: Sequence[Supervised], classes: int, width: int) -> list
 
 
 def _examples(
-    each: Supervised,
+    abstract: Supervised,
     memory: Memory,
     own: Memory,
     labels: Labels,
@@ -170,40 +170,42 @@ def _examples(
     random: np.random.Generator,
 ) -> Examples:
     """Decided spans of an abstract, and some of the others where it is complete."""
-    words, count = each.words, 1 + len(labels.entities)
+    words, count = abstract.words, 1 + len(labels.entities)
     width = labels.max_span_width
     decided = [
         (place, number)
-        for place, number in sorted(each.classes.items())
+        for place, number in sorted(abstract.classes.items())
         if number != MASKED and place[1] - place[0] < width
     ]
     spans = np.array([place for place, _ in decided], np.int64).reshape(-1, 2)
     numbers = np.array([number for _, number in decided], np.int64)
     weights = np.ones(len(spans), np.float32)
-    if each.complete:
-        others, their_weights = _negatives(each, width, random)
+    if abstract.complete:
+        others, their_weights = _negatives(abstract, width, random)
         spans = np.concatenate([spans, others])
         numbers = np.concatenate([numbers, np.zeros(len(others), np.int64)])
         weights = np.concatenate([weights, their_weights])
     targets = np.eye(count, dtype=np.float32)[numbers]
     # Of what is no entity of the types that somebody has looked for, any other type is right as well.
-    targets[np.ix_(numbers == 0, each.uncovered)] = 1
+    targets[np.ix_(numbers == 0, abstract.uncovered)] = 1
     narrow = span_features(words, spans, memory, own)
     return Examples(wide_features(words, spans, projection), narrow, targets, weights)
 
 
-def _negatives(each: Supervised, width: int, random: np.random.Generator) -> tuple[Ints, Floats]:
+def _negatives(
+    abstract: Supervised, width: int, random: np.random.Generator
+) -> tuple[Ints, Floats]:
     """A sample of the spans that are not entities, with weights that stand for those left out."""
-    spans = each.words.all_spans(width)
+    spans = abstract.words.all_spans(width)
     free = np.ones(len(spans), np.bool_)
     near = np.zeros(len(spans), np.bool_)
     positives = 0
-    for (first, last), number in each.classes.items():
+    for (first, last), number in abstract.classes.items():
         free &= (spans[:, 0] != first) | (spans[:, 1] != last)
         if number > 0:
             positives += 1
             near |= (spans[:, 0] <= last) & (spans[:, 1] >= first)
-    scores = model_scores(each.words, spans)
+    scores = model_scores(abstract.words, spans)
     near |= scores[:, 1:-1].max(axis=1, initial=-99) > _CONSIDERED
     chosen, weights = [], []
     for pool, most in ((near & free, _HARD), (~near & free, _RANDOM)):

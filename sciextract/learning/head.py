@@ -34,9 +34,9 @@ class Examples:
         return len(self.weights)
 
     @classmethod
-    def joined(cls, parts: Sequence[Examples]) -> Examples:
+    def join(cls, parts: Sequence[Examples]) -> Examples:
         """The rows of at least one part, in order."""
-        columns = ((each.wide, each.narrow, each.targets, each.weights) for each in parts)
+        columns = ((part.wide, part.narrow, part.targets, part.weights) for part in parts)
         return cls(*map(np.concatenate, zip(*columns, strict=True)))
 
 
@@ -81,8 +81,8 @@ class HeadTraining:
         per_epoch = -(-rows // self.batch)
         steps = max(self.least_steps, self.epochs * per_epoch)
         steps = min(steps, self.most_steps)
-        first = tuple(each.copy() for each in head.weights)
-        moments = [(np.zeros_like(each), np.zeros_like(each)) for each in first]
+        first = tuple(weights.copy() for weights in head.weights)
+        moments = [(np.zeros_like(weights), np.zeros_like(weights)) for weights in first]
         # The pull is that of a prior: the more is known, the less it counts.
         share = np.float32(min(1.0, 1_000 / float(examples.weights.sum())))
         decays = (self.decay_narrow, *(self.decay_wide,) * 4)
@@ -128,7 +128,7 @@ def _gradients(
     by_wide = (wide.T @ np.concatenate([error, back], axis=1)) * seen
     by_state = by_wide[:, :classes], by_wide[:, classes:]
     gradients = (narrow.T @ error, *by_state, back.sum(axis=0), hidden.T @ error)
-    return tuple(np.asarray(each, np.float32) for each in gradients)
+    return tuple(np.asarray(gradient, np.float32) for gradient in gradients)
 
 
 def _adam(

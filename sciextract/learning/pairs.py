@@ -39,45 +39,45 @@ def learn_relations(
 ) -> RelationModel:
     """Train the relation head on the pairs of positive mentions in finished abstracts."""
     examples = [
-        _relation_examples(each, entity_labels, layout, pipeline, projection)
-        for each in (abstracts if layout.labels else ())
+        _relation_examples(abstract, entity_labels, layout, pipeline, projection)
+        for abstract in (abstracts if layout.labels else ())
     ]
-    parts = [each for each in examples if each is not None]
+    parts = [example for example in examples if example is not None]
     first = first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
     head = training.untrained(PAIR_ROLES * projection.shape[1], first)
     if parts:
-        training.fit(head, Examples.joined(parts))
+        training.fit(head, Examples.join(parts))
     return RelationModel(head, layout, entity_labels, projection)
 
 
 def _relation_examples(
-    each: Supervised,
+    abstract: Supervised,
     entity_labels: tuple[str, ...],
     layout: RelationLayout,
     pipeline: Pipeline,
     projection: Floats,
 ) -> Examples | None:
     """Decided pairs of an abstract, and all others where its relations are complete; ``None`` where there are none."""
-    classes = _pair_classes(each, layout)
-    places = sorted(set(each.labelled.values()))
-    found = MentionStates.of(each.words, _spans(places), pipeline)
+    classes = _pair_classes(abstract, layout)
+    places = sorted(set(abstract.labelled.values()))
+    found = MentionStates.of(abstract.words, _spans(places), pipeline)
     pairs = sentence_pairs(found)
     if not len(pairs):
         return None
     base = found.base_relations(pairs, pipeline)
     keyed = [(places[a], places[b]) for a, b in base.pairs.tolist()]
-    default = 0 if Layer.RELATIONS in each.layers else -1
+    default = 0 if Layer.RELATIONS in abstract.layers else -1
     numbers = np.array([classes.get(key, default) for key in keyed])
     rows = np.flatnonzero(numbers >= 0)
     if not len(rows):
         return None
-    known = (each.classes.get(place, 0) for place in places)
+    known = (abstract.classes.get(place, 0) for place in places)
     labels = [entity_labels[number - 1] if number > 0 else "" for number in known]
     narrow = relation_features(found, base, labels, entity_labels)[rows]
     wide = relation_states(found, base.pairs, projection)[rows]
     targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
     late = [
-        layout.forward_class(name) for name in layout.labels if name in each.uncovered_relations
+        layout.forward_class(name) for name in layout.labels if name in abstract.uncovered_relations
     ]
     late += [int(layout.mirror()[number]) for number in late]
     targets[np.ix_(numbers[rows] == 0, late)] = 1
@@ -88,15 +88,15 @@ def _spans(places: Sequence[Place]) -> Ints:
     return np.array(places, np.int64).reshape(-1, 2)
 
 
-def _pair_classes(each: Supervised, layout: RelationLayout) -> dict[tuple[Place, Place], int]:
+def _pair_classes(abstract: Supervised, layout: RelationLayout) -> dict[tuple[Place, Place], int]:
     """The class of each decided pair, the earlier mention first; -1 for one that says nothing."""
     classes: dict[tuple[Place, Place], int] = {}
-    for relation in each.annotations.relations:
-        head, tail = each.labelled.get(relation.head), each.labelled.get(relation.tail)
+    for relation in abstract.annotations.relations:
+        head, tail = abstract.labelled.get(relation.head), abstract.labelled.get(relation.tail)
         if head is None or tail is None:
             continue
         pair = (min(head, tail), max(head, tail))
-        verdict = each.verdicts.relations[relation.id]
+        verdict = abstract.verdicts.relations[relation.id]
         if verdict is Verdict.POSITIVE and relation.label in layout.labels:
             number = layout.forward_class(relation.label)
             if tail < head:
@@ -128,8 +128,8 @@ def learn_links(
     first = first_link_weights()
     parts: list[tuple[Floats, Ints, Floats, Floats]] = []
     mentions = 0
-    for each in abstracts:
-        taken = _link_examples(each, pipeline, most)
+    for abstract in abstracts:
+        taken = _link_examples(abstract, pipeline, most)
         if taken is not None:
             features, owner, right, alone = taken
             parts.append((features, owner + mentions, right, alone))
@@ -157,24 +157,24 @@ def learn_links(
 
 
 def _link_examples(
-    each: Supervised, pipeline: Pipeline, most: int
+    abstract: Supervised, pipeline: Pipeline, most: int
 ) -> tuple[Floats, Ints, Floats, Floats] | None:
     """Links with known answers: features, the mention of each, whether it is right; per mention whether "none" is."""
-    places = sorted(set(each.labelled.values()))
+    places = sorted(set(abstract.labelled.values()))
     links = antecedent_pairs(len(places), most)
     known: dict[tuple[Place, Place], Verdict] = {}
-    for (one, other), verdict in each.verdicts.pairs.items():
-        if one in each.labelled and other in each.labelled:
-            pair = tuple(sorted((each.labelled[one], each.labelled[other])))
+    for (one, other), verdict in abstract.verdicts.pairs.items():
+        if one in abstract.labelled and other in abstract.labelled:
+            pair = tuple(sorted((abstract.labelled[one], abstract.labelled[other])))
             # Several entities may lie in one place: if any two of them belong together, the places do.
             if known.get((pair[0], pair[1])) is not Verdict.POSITIVE:
                 known[pair[0], pair[1]] = verdict
-    default = Verdict.NEGATIVE if Layer.COREFERENCE in each.layers else Verdict.MASKED
+    default = Verdict.NEGATIVE if Layer.COREFERENCE in abstract.layers else Verdict.MASKED
     answers = [known.get((places[b], places[a]), default) for a, b in links.tolist()]
     rows = np.flatnonzero([answer is not Verdict.MASKED for answer in answers])
     if not len(rows):
         return None
-    found = MentionStates.of(each.words, _spans(places), pipeline)
+    found = MentionStates.of(abstract.words, _spans(places), pipeline)
     features = link_features(found, links[rows], pipeline)
     right = np.array([answers[row] is Verdict.POSITIVE for row in rows.tolist()], np.float32)
     numbers, owner = np.unique(links[rows, 0], return_inverse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -100,31 +99,31 @@ class Validation:
         """What a model's configuration keeps: scores of the adapter by cross-validation, as plain values."""
         if not self.layers:
             return {}
-        score = {_STATED[layer]: each.score.f1 for layer, each in self.layers.items()}
+        score = {_STATED[layer]: found.score.f1 for layer, found in self.layers.items()}
         details = {}
-        for layer, each in self.layers.items():
-            curve = {str(size): f1 for size, f1 in each.curve.items()}
-            own = {"f1": each.score.f1, "interval": [each.score.low, each.score.high]}
-            more = {"with 20 more": [each.more.low, each.more.high]} if each.more else {}
-            details[layer.value] = {**own, "labels": dict(each.labels), "curve": curve, **more}
+        for layer, found in self.layers.items():
+            curve = {str(size): f1 for size, f1 in found.curve.items()}
+            own = {"f1": found.score.f1, "interval": [found.score.low, found.score.high]}
+            more = {"with 20 more": [found.more.low, found.more.high]} if found.more else {}
+            details[layer.value] = {**own, "labels": dict(found.labels), "curve": curve, **more}
         about = {"split": "cross-validation", "documents": len(self.documents)}
         return about | {"heads": score, "validation": details}
 
     def lines(self) -> list[str]:
         """The same in Markdown, for people."""
         found = []
-        for layer, each in self.layers.items():
-            score, more = each.score, each.more
+        for layer, scores in self.layers.items():
+            score, more = scores.score, scores.more
             found.append(
                 f"- {layer.value}: F1 {score.f1:.0f} ({score.low:.0f} to {score.high:.0f}), "
                 f"{len(self.documents)} abstracts, each predicted by a model that had not learned from it"
             )
-            if each.labels:
+            if scores.labels:
                 found.append(
-                    f"  - by label: {', '.join(f'{k} {v:.0f}' for k, v in each.labels.items())}"
+                    f"  - by label: {', '.join(f'{k} {v:.0f}' for k, v in scores.labels.items())}"
                 )
-            if each.curve:
-                points = ", ".join(f"{size}: {f1:.0f}" for size, f1 in each.curve.items())
+            if scores.curve:
+                points = ", ".join(f"{size}: {f1:.0f}" for size, f1 in scores.curve.items())
                 found.append(f"  - F1 by abstracts learned from: {points}")
             if more:
                 found.append(f"  - finish 20 more: about {more.low:.0f} to {more.high:.0f}")
@@ -146,14 +145,12 @@ def validate(
         on_progress: Called with the trainings done and all that there will be.
     """
     # The place of an abstract depends on its text, so that a finished one more does not move the others.
-    ordered = sorted(
-        finished, key=lambda each: sha256(each.annotated.document.text.encode()).digest()
-    )
-    judged = [place for place, each in enumerate(ordered) if each.complete]
+    ordered = sorted(finished, key=lambda document: document.annotated.document.text_sha256)
+    judged = [place for place, document in enumerate(ordered) if document.complete]
     if len(judged) < LEAST:
         return Validation()
     # Nor do two texts of one paper: what has learned from one knows the other.
-    papers = first_of_each(each.annotated.document for each in ordered)
+    papers = first_of_each(document.annotated.document for document in ordered)
     dealt = in_folds([papers[place] for place in judged], FOLDS)
     folds = [[judged[index] for index in fold] for fold in dealt]
     kept = len(ordered) - max(map(len, folds))
@@ -163,12 +160,12 @@ def validate(
     jobs = len(folds) + len(sizes) * len(pairs)
     done = 0
 
-    def learned(left_out: Sequence[int], size: int | None = None) -> Extractor:
+    def learn_without(left_out: Sequence[int], size: int | None = None) -> Extractor:
         nonlocal done
         on_progress(done, jobs)
         done += 1
         known = {papers[place] for place in left_out}
-        rest = [each for place, each in enumerate(ordered) if papers[place] not in known]
+        rest = [document for place, document in enumerate(ordered) if papers[place] not in known]
         return learn(rest[:size], schema, states, WRITTEN)
 
     documents: list[TrainingDocument] = []
@@ -177,15 +174,15 @@ def validate(
     by_size: dict[int, list[AnnotatedDocument]] = {size: [] for size in sizes}
     for fold in folds:
         held_out = [ordered[place] for place in fold]
-        texts = [each.annotated.document for each in held_out]
-        adapter = learned(fold)
+        texts = [document.annotated.document for document in held_out]
+        adapter = learn_without(fold)
         documents += held_out
         shown += adapter.stream(texts)
         low += adapter.with_settings(_LOWEST).stream(texts)
     for pair in pairs:
         texts = [ordered[place].annotated.document for place in pair]
         for size in sizes:
-            by_size[size] += learned(pair, size).stream(texts)
+            by_size[size] += learn_without(pair, size).stream(texts)
     on_progress(jobs, jobs)
     symmetric, base = schema.symmetric_labels, states.extractor.pipeline.labels
     learned_layers = {Layer.ENTITIES}
@@ -222,8 +219,8 @@ def _layer_scores(
         symmetric: Relation labels without direction.
         learned: Whether the layer has heads of its own; else more abstracts bring nothing.
     """
-    complete = np.array([layer in each.complete for each in documents])
-    gold = [scorable(positive_part(each)) for each in documents]
+    complete = np.array([layer in document.complete for document in documents])
+    gold = [scorable(positive_part(document)) for document in documents]
 
     def tallies(predicted: Sequence[AnnotatedDocument]) -> list[Tallies]:
         judged = map(covered_part, predicted, documents)
@@ -238,17 +235,17 @@ def _layer_scores(
     labels = {}
     if layer is not Layer.COREFERENCE:
         for path in sorted(
-            {path for each in of_all for path in each if path[:2] == (paths[0][0], "labels")}
+            {path for tally in of_all for path in tally if path[:2] == (paths[0][0], "labels")}
         ):
             found = counts_of(of_all, [path]) * complete[:, None, None]
             if found[..., 3].any():
                 labels[path[2]] = round(float(f1_of(found.sum(axis=0)).mean()), 2)
-    first = min((len(each) for each in by_size.values()), default=0)
-    points = {size: counts_of(tallies(each), paths) for size, each in by_size.items()}
+    first = min((len(predicted) for predicted in by_size.values()), default=0)
+    points = {size: counts_of(tallies(predicted), paths) for size, predicted in by_size.items()}
     points[kept] = counts[:first]
-    points = {size: each * complete[:first, None, None] for size, each in points.items()}
+    points = {size: rows * complete[:first, None, None] for size, rows in points.items()}
     curve = (
-        {size: round(_f1(each.sum(axis=0)), 2) for size, each in points.items()} if by_size else {}
+        {size: round(_f1(rows.sum(axis=0)), 2) for size, rows in points.items()} if by_size else {}
     )
     resampled = [_f1(np.tensordot(weights, counts, 1)) for weights in _draws(len(documents))]
     score = Estimate(round(_f1(counts.sum(axis=0)), 2), *_ends(resampled))
@@ -270,9 +267,9 @@ def _more(points: Mapping[int, Floats], levels: Sequence[float], further: float)
         further: How far the number grows, in its logarithm, from that of today's score on.
     """
     sizes = np.log([*points])
-    fitted = np.polyfit(sizes, [_f1(each.sum(axis=0)) for each in points.values()], 1)[0]
+    fitted = np.polyfit(sizes, [_f1(rows.sum(axis=0)) for rows in points.values()], 1)[0]
     slopes = [
-        np.polyfit(sizes, [_f1(np.tensordot(drawn, each, 1)) for each in points.values()], 1)[0]
+        np.polyfit(sizes, [_f1(np.tensordot(drawn, rows, 1)) for rows in points.values()], 1)[0]
         for drawn in _draws(len(next(iter(points.values()))))
     ]
     spread = max(float(np.var(slopes)), 1e-6)

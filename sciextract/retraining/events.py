@@ -268,7 +268,7 @@ def parse_event(values: Mapping[str, Any]) -> TrainingEvent:
         FormatError: It is of none of ``JOB_EVENTS``, or a value is missing or of another type; says which.
     """
     kind = values.get("event")
-    kinds = {each.kind: each for each in JOB_EVENTS}
+    kinds = {event.kind: event for event in JOB_EVENTS}
     if kind not in kinds:
         raise FormatError(f"{quoted(kind)} found; expected {', '.join(kinds)}")
     event = convert(values, kinds[kind], str(kind))

@@ -164,7 +164,7 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
         folder = same_model(run, Path(record.start_model.folder))
     if record.schema is None or not (run.folder / SNAPSHOT / MANIFEST_FILE).is_file():
         status.enter("preparing", "taking a snapshot of the project")
-        base, gate = (Path(each) if each else None for each in (request.base, request.gate))
+        base, gate = (Path(file) if file else None for file in (request.base, request.gate))
         # What is decided while the snapshot is taken, or later, belongs to the next run.
         with open_project(request.path) as project:
             if project.mode == "write":
@@ -177,7 +177,7 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
         files = snapshot.manifest.files
         run.note(schema=schema.to_mapping(), snapshot=files, folds=folds)
         return Prepared(run, request, folder, schema, snapshot, folds)
-    return opened(run, request, folder)
+    return open_prepared(run, request, folder)
 
 
 def _choose_start(project: Project) -> tuple[KnownModel, str]:
@@ -187,8 +187,8 @@ def _choose_start(project: Project) -> tuple[KnownModel, str]:
     if chosen.by == "project" or not config.labels_unknown_to(project.schema):
         return chosen.model, f"the base of {chosen.model.id}" if config.adapter else ""
     schema = project.schema.content_hash
-    usable = [each for each in known_models() if not each.problem]
-    for model in sorted(usable, key=lambda each: each.since, reverse=True):
+    usable = [model for model in known_models() if not model.problem]
+    for model in sorted(usable, key=lambda model: model.since, reverse=True):
         config = open_folder(model.folder, hashes=False).config
         if config.adapter and config.schema_hash == schema:
             return model, f"the base of {model.id}, which learned these labels"
@@ -200,7 +200,7 @@ def _choose_start(project: Project) -> tuple[KnownModel, str]:
     return find_model(best), f"chosen by {comparison.words()}"
 
 
-def opened(run: Run, request: RetrainRequest, start_model: ModelFolder) -> Prepared:
+def open_prepared(run: Run, request: RetrainRequest, start_model: ModelFolder) -> Prepared:
     """A run whose snapshot is taken; each file of it is held against its hash."""
     record = run.record()
     stored = record.schema if isinstance(record.schema, Mapping) else {}
@@ -304,7 +304,7 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
     states = EncoderStates(base)
 
     def adapter(documents: Sequence[TrainingDocument]) -> Predictor:
-        own = [each for each in documents if each.origin is Origin.PROJECT]
+        own = [document for document in documents if document.origin is Origin.PROJECT]
         return learn(own, prepared.schema, states, WRITTEN)
 
     return adapter

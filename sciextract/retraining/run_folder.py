@@ -272,7 +272,7 @@ class RunStatus:
     def of_this_process(cls, state: str, **values: Any) -> RunStatus:
         """A status that the running process writes."""
         pid = os.getpid()
-        return cls(state, pid, socket.gethostname(), _started(pid), **values)
+        return cls(state, pid, socket.gethostname(), _start_time(pid), **values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ class Run:
             pass  # there is such a process, of another user
         except (ProcessLookupError, OverflowError):
             return False
-        return not status.process or status.process == _started(status.pid)
+        return not status.process or status.process == _start_time(status.pid)
 
     def note(self, **changes: Any) -> RunRecord:
         """Changes fields of ``run.json``; gives the whole record.
@@ -436,7 +436,7 @@ def runs_of(project: Path) -> list[Run]:
     dated = [
         (record.created_ns, run.name, run) for run, record in records if record.project == wanted
     ]
-    return [run for *_, run in sorted(dated, key=lambda each: each[:2], reverse=True)]
+    return [run for *_, run in sorted(dated, key=lambda entry: entry[:2], reverse=True)]
 
 
 def is_begun(folder: Path) -> bool:
@@ -516,7 +516,7 @@ def _absolute(request: RetrainRequest) -> RetrainRequest:
     return replace(request, **changes)
 
 
-def _started(pid: int) -> str:
+def _start_time(pid: int) -> str:
     """Start of a process in clock ticks since the boot, where the system tells it.
 
     A process that has ended and was not waited for yet (state Z) counts as ended: empty.

@@ -117,13 +117,13 @@ class StatusWriter:
             if not last and time.monotonic() - self._stepped < _STEP_SECONDS:
                 return
             self._stepped = time.monotonic()
-            self.reached(event)
+            self.enter_step(event)
         if self._status.lost:
             self._write(replace(self._status, lost=""))
         self._listener(event)
         self._run.append(event.to_json())
 
-    def reached(self, step: Step) -> None:
+    def enter_step(self, step: Step) -> None:
         """The training is at this step."""
         start, end = self._shares["training"]
         done = (step.epoch - 1 + step.documents / max(1, step.of)) / max(1, self._status.epochs)

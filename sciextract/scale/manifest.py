@@ -135,8 +135,8 @@ class PartsManifest:
         """
         if self.model != earlier.model:
             before, model = (
-                ModelId(str(each.get("name")), str(each.get("hash")))
-                for each in (earlier.model, self.model)
+                ModelId(str(model.get("name")), str(model.get("hash")))
+                for model in (earlier.model, self.model)
             )
             raise ModelMismatchError(
                 f"{folder} holds results of the model {before}, this run uses {model}",
@@ -163,7 +163,7 @@ class PartsManifest:
             known, given = set(then), set(now)
             new = [path for path in now if path not in known]
             gone = [path for path in then if path not in given]
-            parts = [_listed("new", new), _listed("missing", gone)]
+            parts = [_name_shards("new", new), _name_shards("missing", gone)]
             difference = "; ".join(filter(None, parts)) or "they are cut otherwise"
             raise OutputError(
                 f"{folder} holds results of other inputs: {difference}",
@@ -185,7 +185,7 @@ def _paths(shards: Sequence[Sequence[Stamp]]) -> list[str]:
     return [path for shard in shards for path, *_ in shard]
 
 
-def _listed(word: str, paths: Sequence[str]) -> str:
+def _name_shards(word: str, paths: Sequence[str]) -> str:
     if not paths:
         return ""
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""

@@ -142,12 +142,12 @@ class PartsFolder:
         self._manifest = manifest
         self._encode = encoder(manifest.export)
         journal = read_journal(path / JOURNAL)
-        self._entries = {each.key: each for each in journal if self.is_complete(each)}
+        self._entries = {entry.key: entry for entry in journal if self.is_complete(entry)}
         self.losses: Counter[str] = Counter()
         for entry in self._entries.values():
             self.losses.update(entry.losses)
         self.before = self.counts = sum(
-            (each.counts for each in self._entries.values()), RunCounts()
+            (entry.counts for entry in self._entries.values()), RunCounts()
         )
         self._changed = manifest.changed_shards(earlier) if earlier else set()
         # Records of chunks that will be done again are quarantined again, should they crash again.
@@ -279,15 +279,15 @@ def open_parts(path: Path, manifest: PartsManifest, inputs: Sequence[str]) -> It
         raise OutputError(
             f"{path}: no such folder: {path.parent}", as_command("mkdir", "-p", path.parent)
         )
-    for each in inputs:
-        source = Path(each)
-        if each != STDIN and source.is_dir() and path.resolve().is_relative_to(source.resolve()):
-            raise read_as_input(path, each)
+    for source in inputs:
+        folder = Path(source)
+        if source != STDIN and folder.is_dir() and path.resolve().is_relative_to(folder.resolve()):
+            raise read_as_input(path, source)
     with disk_errors(path):
         path.mkdir(exist_ok=True)
     with lock_folder(path):
         # What a killed run was about to write is no foreign file.
-        names = [each.name for each in path.iterdir() if not each.name.endswith(".partial")]
+        names = [file.name for file in path.iterdir() if not file.name.endswith(".partial")]
         earlier = start_manifest(manifest, path, set(names) - {LOCK}, path)
         atomic.remove_leftovers(path)
         yield PartsFolder(path, manifest, earlier)
@@ -353,7 +353,7 @@ class StoredParts(PartsFolder):
             # fsspec keeps listings for as long as the process lives; another run may have written since.
             self._system.invalidate_cache(self._root)
             found = self._system.find(self._root, maxdepth=1, detail=True).values()
-            self._sizes = {PurePosixPath(each["name"]).name: each["size"] for each in found}
+            self._sizes = {PurePosixPath(file["name"]).name: file["size"] for file in found}
             for name in {MANIFEST, JOURNAL, QUARANTINE} & self._sizes.keys():
                 (mirror / name).write_bytes(self._system.cat_file(f"{self._root}/{name}"))
             self._system.makedirs(self._root, exist_ok=True)
@@ -428,9 +428,9 @@ def open_object_store(
     """
     encoder(manifest.export)
     url = url.rstrip("/")
-    for each in inputs:
-        if is_url(each) and f"{url}/".startswith(f"{each.rstrip('/')}/"):
-            raise read_as_input(url, each)
+    for source in inputs:
+        if is_url(source) and f"{url}/".startswith(f"{source.rstrip('/')}/"):
+            raise read_as_input(url, source)
     with TemporaryDirectory(prefix="sciextract-parts-") as mirror:
         parts = StoredParts(url, Path(mirror), manifest)
         try:

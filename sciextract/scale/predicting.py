@@ -75,7 +75,7 @@ class RecordPredictor:
         """The outcomes of records, in their order; a record that raises an error is quarantined."""
         try:
             read = [item.read() for item in items]
-            documents = [each for each in read if not isinstance(each, BadRecord)]
+            documents = [record for record in read if not isinstance(record, BadRecord)]
             kept = _OutcomeWriter(self._candidates)
             if self._given:
                 write_predictions(documents, self._predictor.stream_given, kept)
@@ -86,13 +86,13 @@ class RecordPredictor:
         except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on
             if len(items) > 1:
                 # One by one, so that only the record that is to blame is lost.
-                return [each for item in items for each in self.outcomes([item])]
-            return [quarantined(items[0], f"{type(error).__name__}: {quoted(str(error))}")]
+                return [outcome for item in items for outcome in self.outcomes([item])]
+            return [quarantine(items[0], f"{type(error).__name__}: {quoted(str(error))}")]
         predicted = iter(kept.outcomes)
         outcomes = []
-        for each in read:
-            if isinstance(each, BadRecord):
-                problem = RecordProblem("bad", each.error.message, each.error.hint)
+        for record in read:
+            if isinstance(record, BadRecord):
+                problem = RecordProblem("bad", record.error.message, record.error.hint)
                 outcomes.append(RecordOutcome(b"", RunCounts(bad=1), problem))
             else:
                 outcomes.append(next(predicted))
@@ -117,7 +117,7 @@ class _OutcomeWriter:
         """Nothing is open."""
 
 
-def quarantined(item: LazyItem, reason: str) -> RecordOutcome:
+def quarantine(item: LazyItem, reason: str) -> RecordOutcome:
     """A record that cannot be predicted, and is kept aside."""
     message = f"{item.place}: {reason}"
     problem = RecordProblem("quarantined", message, "", item.record(), item.digest().hex())
@@ -126,10 +126,10 @@ def quarantined(item: LazyItem, reason: str) -> RecordOutcome:
 
 def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult:
     """The result of a chunk, of the outcomes of its records in their order."""
-    warnings = [each.warning for each in outcomes if each.warning]
-    lines = b"".join(each.line for each in outcomes)
-    counts = sum((each.counts for each in outcomes), RunCounts())
-    problems = tuple(each.problem for each in outcomes if each.problem is not None)
+    warnings = [outcome.warning for outcome in outcomes if outcome.warning]
+    lines = b"".join(outcome.line for outcome in outcomes)
+    counts = sum((outcome.counts for outcome in outcomes), RunCounts())
+    problems = tuple(outcome.problem for outcome in outcomes if outcome.problem is not None)
     shown = tuple(warnings[:MOST_WARNINGS])
     made_from = chunk.fingerprint
     return ChunkResult(*chunk.key, lines, counts, problems, made_from, chunk.last, shown)

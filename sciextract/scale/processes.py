@@ -31,7 +31,7 @@ from sciextract.scale.predicting import (
     Result,
     WorkerTask,
     chunk_result,
-    quarantined,
+    quarantine,
     tasks_of,
 )
 from sciextract.scale.shards import Pass, remaining_chunks
@@ -62,7 +62,7 @@ class FailureLimits:
         Raises:
             WorkersFailedError: There were too many in a row.
         """
-        lost = [each.problem for each in outcomes if each.counts.quarantined and each.problem]
+        lost = [sent.problem for sent in outcomes if sent.counts.quarantined and sent.problem]
         if lost and len(lost) == len(outcomes):
             self.failed(lost[-1].message)
         else:
@@ -176,8 +176,8 @@ class Worker(threading.Thread):
             return
         task = self._under_way[0]
         try:
-            for each in list(self._under_way)[self._handed_over :]:
-                process.send(each.items)
+            for earlier in list(self._under_way)[self._handed_over :]:
+                process.send(earlier.items)
             self._handed_over = len(self._under_way)
             outcomes = process.receive(task.seconds(self._timeout))
         except WorkerDiedError as death:
@@ -218,7 +218,7 @@ class Worker(threading.Thread):
         [item] = task.items
         if task.attempts >= MOST_ATTEMPTS:
             reason = f"{how}, {task.attempts} times at this record"
-            self._finish(Done(task, [quarantined(item, reason)]))
+            self._finish(Done(task, [quarantine(item, reason)]))
         else:
             self._results.put(f"{item.place}: {how}; a new one tries again")
 

@@ -133,7 +133,7 @@ class WorkerProcess:
                 code = self._process.wait(_REAPED_SECONDS)
                 how = f"the process ended with exit code {code}"
                 if code < 0:
-                    names = {each.value: each.name for each in signal.Signals}
+                    names = {known.value: known.name for known in signal.Signals}
                     how = f"the process was ended by {names.get(-code, f'signal {-code}')}"
             raise WorkerDiedError(how) from None
         if answer[0] == REFUSED:

@@ -137,7 +137,7 @@ class GoldFile:
                 document.complete if document else self.layers - undecided_layers(item.annotations)
             )
             fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
-            kept = fitted(with_fields(item.renamed(*self.schema.names), fields), known)
+            kept = fit_to_layers(with_fields(item.renamed(*self.schema.names), fields), known)
             yield TrainingDocument(kept, complete & known, self.origin)
 
 
@@ -182,7 +182,7 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
     )
 
 
-def fitted(annotated: AnnotatedDocument, layers: frozenset[Layer]) -> AnnotatedDocument:
+def fit_to_layers(annotated: AnnotatedDocument, layers: frozenset[Layer]) -> AnnotatedDocument:
     """A document without candidates, and without items of layers that a schema lacks."""
     original = annotated.annotations
     kept = Annotations(
@@ -219,7 +219,7 @@ def training_document(project: Project, number: int) -> TrainingDocument:
     done = layers.intersection(progress.done)
     annotated = whole(doc, project.sources)
     uncovered = uncovered_types(progress, project.schema)
-    return TrainingDocument(fitted(annotated, layers), done, Origin.PROJECT, uncovered)
+    return TrainingDocument(fit_to_layers(annotated, layers), done, Origin.PROJECT, uncovered)
 
 
 MOST_UNDECIDED = 2_000

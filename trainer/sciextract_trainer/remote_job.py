@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sciextract.errors import ExitCode, SciextractError
 from sciextract.retraining.events import print_json
-from sciextract.retraining.run import opened, same_model
+from sciextract.retraining.run import open_prepared, same_model
 from sciextract.retraining.run_folder import Run, stored_request
 from sciextract.retraining.status import StatusWriter
 from sciextract_trainer.hardware import choose_device
@@ -33,7 +33,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         with status.recording():
             trainer = LocalTrainer(choose_device(asked.device))
-            prepared = opened(run, stored_request(run), same_model(run, asked.start))
+            prepared = open_prepared(run, stored_request(run), same_model(run, asked.start))
             trainer.train(prepared, status)
     except SciextractError as error:
         print(f"error: {error.message}\n{error.hint}", file=sys.stderr)

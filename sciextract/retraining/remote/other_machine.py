@@ -45,11 +45,11 @@ def probe() -> None:
 def gpus() -> list[str]:
     """Names of NVIDIA cards, as listed by the driver's tool."""
     tool = shutil.which("nvidia-smi")
-    output = printed(tool, "--query-gpu=name", "--format=csv,noheader") if tool else ""
+    output = output_of(tool, "--query-gpu=name", "--format=csv,noheader") if tool else ""
     return [line.strip() for line in output.splitlines() if line.strip()]
 
 
-def printed(*command: str) -> str:
+def output_of(*command: str) -> str:
     """What a command prints, whether it succeeds or not."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return done.stdout.decode(errors="replace")
@@ -107,7 +107,7 @@ def runs(text: str) -> bool:
     except ValueError:
         return False
     if "slurm" in started:
-        return bool(printed("squeue", "--noheader", "--jobs", started["slurm"]).strip())
+        return bool(output_of("squeue", "--noheader", "--jobs", started["slurm"]).strip())
     return lives(started["pid"])
 
 
@@ -190,6 +190,6 @@ def read(path: str) -> str:
 if __name__ == "__main__":
     wanted, *words = sys.argv[1:]
     tasks: dict[str, Any] = {
-        each.__name__: each for each in (probe, start, state, follow, cancel, clean)
+        function.__name__: function for function in (probe, start, state, follow, cancel, clean)
     }
-    tasks[wanted](*(os.path.join(HOME, each) for each in words[:1]), *words[1:])
+    tasks[wanted](*(os.path.join(HOME, name) for name in words[:1]), *words[1:])

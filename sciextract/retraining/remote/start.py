@@ -261,8 +261,8 @@ def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
     )  # the latter in a checkout
     package = [core, Path(trainer.submodule_search_locations[0]), *data]
     sent = [task.model, *task.run_files]
-    files = [each for path in sent for each in (path, *path.rglob("*")) if each.is_file()]
-    needed = ROOM_FOR_RESULTS + sum(each.stat().st_size for each in files)
+    files = [file for path in sent for file in (path, *path.rglob("*")) if file.is_file()]
+    needed = ROOM_FOR_RESULTS + sum(file.stat().st_size for file in files)
     ssh = ssh_of(location)
     task.target.require(machine, needed)
     location = jobs.note(run, location, home=machine.home)

@@ -216,7 +216,7 @@ def _follow(run: Run, location: JobLocation, status: StatusWriter) -> None:
     relay.pass_on()
     if job_state.exit != 0:
         # The reason that the job gave itself comes first, then what its exit code says, then its log.
-        errors = [each for each in known_events(copy.metrics()) if isinstance(each, Failed)]
+        errors = [event for event in known_events(copy.metrics()) if isinstance(event, Failed)]
         if errors:
             raise RemoteError(f"{location.host}: {errors[-1].message}", errors[-1].hint)
         if job_state.exit == ExitCode.INTERRUPTED:
@@ -252,17 +252,17 @@ class EventRelay:
         self._location = location
         self._status = status
         known = list(known_events(run.metrics()))
-        passed = [each for each in known if each.there is not None]
+        passed = [event for event in known if event.there is not None]
         # The number of the last event that was passed on, by this process or an earlier one.
-        self._seen = max((each.there for each in passed if each.there is not None), default=-1) + 1
+        self._seen = 1 + max([event.there or 0 for event in passed], default=-1)
         self._warned = {
-            each.message for each in known if isinstance(each, Warned) and each.there is None
+            event.message for event in known if isinstance(event, Warned) and event.there is None
         }
         for event in passed:
             self._enter(event)
-        steps = [each for each in passed if isinstance(each, Step)]
+        steps = [event for event in passed if isinstance(event, Step)]
         if steps:
-            status.reached(steps[-1])
+            status.enter_step(steps[-1])
 
     def pass_on(self) -> None:
         """Pass on what has come.

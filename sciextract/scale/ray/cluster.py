@@ -115,10 +115,10 @@ def live_nodes() -> list[ClusterNode]:
 
     nodes = [
         ClusterNode(
-            str(each["NodeID"]), f"{each['NodeManagerHostname']} ({each['NodeManagerAddress']})"
+            str(node["NodeID"]), f"{node['NodeManagerHostname']} ({node['NodeManagerAddress']})"
         )
-        for each in ray.nodes()
-        if each["Alive"]
+        for node in ray.nodes()
+        if node["Alive"]
     ]
     if not nodes:
         raise ClusterError("the Ray cluster has no machine that is alive", "ray status shows more")
@@ -172,7 +172,7 @@ def ship(choice: ModelChoice) -> ShippedModel:
     if choice.model is None or choice.model == AUTO:
         return ShippedModel(choice.model)
     folder = locate_model(choice.model)
-    if any(folder.samefile(each) for each in bundled_folders()):
+    if any(folder.samefile(bundled) for bundled in bundled_folders()):
         return ShippedModel(folder.name)
     files = {name: ray.put((folder / name).read_bytes()) for name in listed_files(folder)}
     return ShippedModel(str(folder.resolve()), manifest_hash(folder), files)
