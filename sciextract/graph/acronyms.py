@@ -19,10 +19,8 @@ _LONGEST_SHORT = 10
 _MOST_WORDS = 2
 _WORD = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"(\S{2,10})\s*$")
-_FUNCTION_WORDS = frozenset(
-    ("a", "an", "and", "as", "at", "by", "for", "from", "in", "into", "is", "of", "on", "or", "that", "the", "to",
-     "under", "via", "we", "which", "with")
-)  # fmt: skip
+_LISTED = "a an and as at by for from in into is of on or that the to under via we which with"
+_FUNCTION_WORDS = frozenset(_LISTED.split())
 
 
 def find_expansions(text: str) -> dict[str, str]:
@@ -93,7 +91,7 @@ def _is_long_form(short: str, long: str) -> bool:
     # All other words must begin with letters of the acronym, in order: "Light detection and ranging" is LiDAR;
     # "role in facilitating visible", which holds R, G and B, is not RGB.
     rest = iter(short.casefold())
-    initials = [each[0].casefold() for each in words if each and each not in _FUNCTION_WORDS]
+    initials = [word[0].casefold() for word in words if word and word not in _FUNCTION_WORDS]
     return all(initial in rest for initial in initials)
 
 
@@ -125,9 +123,9 @@ def group_expansions(counts: Mapping[int, int], spaced: Mapping[int, str]) -> li
         spaced: The expansions in normal form with spaces.
     """
     groups: Counter[int] = Counter()
-    for each in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
-        alike = (one for one in groups if same_meaning(spaced[one], spaced[each]))
-        groups[next(alike, each)] += counts[each]
+    for expansion in sorted(counts, key=lambda name: (-counts[name], spaced[name])):
+        alike = (one for one in groups if same_meaning(spaced[one], spaced[expansion]))
+        groups[next(alike, expansion)] += counts[expansion]
     return groups.most_common()
 
 

@@ -42,10 +42,9 @@ def write_papers(
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
     rows = [
-        _published(each)
-        | {"mentions": each.mentions, "relations": "; ".join(each.relations)}
-        | {"sentences": quoted(each.sentences)}
-        for each in papers
+        {**_published(paper), "mentions": paper.mentions, "relations": "; ".join(paper.relations)}
+        | {"sentences": quoted(paper.sentences)}
+        for paper in papers
     ]
     lines = {".csv": _table(rows), ".bib": bibtex(papers)}
     write_files({"": lines[checked_ending(output, lines)]}, graph, output, force=force)
@@ -61,11 +60,11 @@ def write_results(
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
     rows = [
-        {"material": each.board[0], "metric": each.board[1], "value": f"{each.value:g}"}
-        | {"unit": each.unit, "split": each.split, "is_difference": _YES[each.is_difference]}
-        | {"system": each.system and each.system.name, **_published(each.paper)}
-        | {"sentence": quoted([each.sentence])}
-        for each in results
+        {"material": result.board[0], "metric": result.board[1], "value": f"{result.value:g}"}
+        | {"unit": result.unit, "split": result.split, "is_difference": _YES[result.is_difference]}
+        | {"system": result.system and result.system.name, **_published(result.paper)}
+        | {"sentence": quoted([result.sentence])}
+        for result in results
     ]
     checked_ending(output, (".csv",))
     write_files({"": _table(rows)}, graph, output, force=force)
@@ -79,7 +78,7 @@ def checked_ending(output: Path, endings: Iterable[str]) -> str:
     """
     kind = output.suffix.lower()
     if kind not in endings:
-        allowed = ", ".join(each or "nothing" for each in endings)
+        allowed = ", ".join(ending or "nothing" for ending in endings)
         problem = f"{output}: the name ends in {kind or 'nothing'}; expected {allowed}"
         raise UsageError(problem, "choose another --output")
     return kind
@@ -126,19 +125,12 @@ def _published(paper: Paper) -> dict[str, object]:
 
 
 _NO_KEY = re.compile(r"[^A-Za-z0-9:./+-]+")
-_PROCEEDINGS = re.compile(
-    r"\b(?:proc|proceedings|conference|workshop|symposium|meeting)\b", re.IGNORECASE
-)
+_PROCEEDINGS = re.compile(r"(?i)\b(?:proc|proceedings|conference|workshop|symposium|meeting)\b")
 # BibTeX counts braces behind a backslash, too, so braces are named. The empty groups keep apart what LaTeX would
 # join into one sign: -- is a dash, `` and '' are quotation marks.
-_LATEX = {
-    **{sign: rf"\{sign}" for sign in "&%$#_"},
-    "\\": r"\textbackslash{}",
-    "{": r"\textbraceleft{}",
-    "}": r"\textbraceright{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
+_SPELLED = ("backslash", "braceleft", "braceright", "asciitilde", "asciicircum")
+_LATEX = {sign: rf"\{sign}" for sign in "&%$#_"}
+_LATEX |= {sign: rf"\text{name}{{}}" for sign, name in zip("\\{}~^", _SPELLED, strict=True)}
 _MARKUP = re.compile(r"[\\{}~^&%$#_]|(?<=-)(?=-)|(?<=`)(?=`)|(?<=')(?=')")
 _IN_DOI = {"{": "%7B", "}": "%7D", "\\": "%5C"}
 
@@ -162,45 +154,44 @@ def citation_keys(names: Iterable[str]) -> list[str]:
 
 def bibtex(papers: Sequence[Paper]) -> Iterator[str]:
     """BibTeX entries, each with a key of its own; quoted sentences are ``annote``, which no style prints."""
-    keys = citation_keys(each.doc_key for each in papers)
-    for place, (key, each) in enumerate(zip(keys, papers, strict=True)):
-        paper, arxiv = each.published, arxiv_of(each.doc_key)
-        kind, container = "article" if paper.venue else "misc", "journal"
-        if _PROCEEDINGS.search(paper.venue or ""):
+    keys = citation_keys(paper.doc_key for paper in papers)
+    for place, (key, paper) in enumerate(zip(keys, papers, strict=True)):
+        published, arxiv = paper.published, arxiv_of(paper.doc_key)
+        kind, container = "article" if published.venue else "misc", "journal"
+        if _PROCEEDINGS.search(published.venue or ""):
             kind, container = "inproceedings", "booktitle"
         authors = []
-        for name in paper.authors:
+        for name in published.authors:
             turned = family_first(_line(name))
             # "Family, Jr, Given" is the longest form that BibTeX knows; a bare "and" would begin another author.
             parts = turned.count(",")
             whole = parts not in (1, 2) or " and " in turned.lower()
             authors.append(f"{{{_latex(turned)}}}" if whole else _latex(turned))
         values = {
-            "title": f"{{{_latex(paper.title or each.doc_key)}}}",
+            "title": f"{{{_latex(published.title or paper.doc_key)}}}",
             "author": " and ".join(authors),
-            container: _latex(paper.venue or ""),
-            "year": str(paper.year or ""),
-            "doi": "".join([_IN_DOI.get(sign, sign) for sign in _line(paper.doi or "")]),
-            "pmid": _latex(paper.pmid or ""),
+            container: _latex(published.venue or ""),
+            "year": str(published.year or ""),
+            "doi": "".join([_IN_DOI.get(sign, sign) for sign in _line(published.doi or "")]),
+            "pmid": _latex(published.pmid or ""),
             "eprint": arxiv,
             "archiveprefix": "arXiv" if arxiv else "",
             "url": f"https://arxiv.org/abs/{arxiv}" if arxiv else "",
-            "annote": _latex(quoted(each.sentences)),
+            "annote": _latex(quoted(paper.sentences)),
         }
         fields = [f"  {name} = {{{value}}}," for name, value in values.items() if value]
         yield "\n" * bool(place) + "\n".join([f"@{kind}{{{key},", *fields, "}"])
 
 
 _ARXIV = re.compile(
-    r"(?:arxiv[:./]\s*|https?://arxiv\.org/(?:abs|pdf)/)?([0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]+)?",
-    re.IGNORECASE,
+    r"(?i)(?:arxiv[:./]\s*|https?://arxiv\.org/(?:abs|pdf)/)?([0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]+)?"
 )
 
 
 def arxiv_of(key: str) -> str:
     """The arXiv number in a key; empty where it is none.
 
-    >>> [arxiv_of(each) for each in ("arXiv:2305.16065v2", "cs/0501001", "acl:2020.1")]
+    >>> [arxiv_of(key) for key in ("arXiv:2305.16065v2", "cs/0501001", "acl:2020.1")]
     ['2305.16065', 'cs/0501001', '']
     """
     found = _ARXIV.fullmatch(key.strip())

@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from itertools import chain, count, islice
 from pathlib import Path
 from sqlite3 import Connection
@@ -265,7 +265,7 @@ def _read(connection: Connection, reading: Reading, facts: Facts, listener: Buil
                     if isinstance(item, BadRecord):
                         changes.bad += 1
                         listener.bad_record(item.error)
-                facts.write([each for each in batch if not isinstance(each, BadRecord)])
+                facts.write([item for item in batch if not isinstance(item, BadRecord)])
                 listener.progress(changes.usable)
                 batch = next(batches, []) if time.monotonic() < end else []
         seconds = _SECONDS_A_TRANSACTION
@@ -349,12 +349,12 @@ class Facts:
 
     def write(self, extractions: Iterable[Extraction]) -> None:
         """Bring extractions in; the caller holds a transaction."""
-        for each in extractions:
-            if document := self._number_if_fresh(each):
-                self._fresh[document] = each
+        for extraction in extractions:
+            if document := self._number_if_fresh(extraction):
+                self._fresh[document] = extraction
         self._number_strings(self._fresh.values())
-        for document, each in self._fresh.items():
-            self._insert(document, each)
+        for document, extraction in self._fresh.items():
+            self._insert(document, extraction)
         self._fresh.clear()
 
     def _number_if_fresh(self, extraction: Extraction) -> int:
@@ -370,7 +370,8 @@ class Facts:
             older = "SELECT id FROM document WHERE doc_key = ? AND build < ?"
             former = execute(older, (extraction.doc_key, self._build)).fetchall()
         described = extraction.paper
-        if not former and (known := self._find_paper(extraction)):
+        # Numbers of documents begin with 1.
+        if not former and self.papers and (known := self.papers.find(_paper_of(extraction))):
             self.changes.again += 1
             described = self._complete(known, described)
             if not _paper_of(extraction).says_more_than(self._load_paper(known)):
@@ -400,18 +401,12 @@ class Facts:
         set_property(self._connection, "state", "unfinished")
         set_property(self._connection, "build", str(self._build))
 
-    def _find_paper(self, extraction: Extraction) -> int | None:
-        """The document of the same paper; numbers begin with 1."""
-        return self.papers.find(_paper_of(extraction)) if self.papers else None
-
     def _complete(self, document: int, described: Bibliography) -> Bibliography:
         """What two records tell of a paper, the one that was there first preferred."""
         query = f"SELECT {_DESCRIBING} FROM document WHERE id = ?"
         known = _bibliography_in(self._connection.execute(query, (document,)).fetchone())
-        added = {
-            name: getattr(described, name) for name, value in asdict(known).items() if not value
-        }
-        both = replace(known, **added)
+        pairs = zip(astuple(known), astuple(described), strict=True)
+        both = Bibliography(*[former or added for former, added in pairs])
         if both != known:
             self._note_change()
             update = f"UPDATE document SET ({_DESCRIBING}) = (?, ?, ?, ?, ?, ?) WHERE id = ?"
@@ -419,21 +414,16 @@ class Facts:
         return both
 
     def _load_paper(self, document: int) -> PaperRecord | None:
-        rows = self._papers_from(
-            "LEFT JOIN text t ON t.document = d.id WHERE d.id = ?", (document,)
-        )
-        return next((paper for _, paper in rows), None)
+        return next((paper for _, paper in self._papers_from("WHERE d.id = ?", document)), None)
 
     def _fill(self, papers: PaperIndex) -> None:
-        for document, paper in self._papers_from("LEFT JOIN text t ON t.document = d.id"):
+        for document, paper in self._papers_from():
             papers.add(document, paper)
 
-    def _papers_from(
-        self, rest: str, values: tuple[int, ...] = ()
-    ) -> Iterator[tuple[int, PaperRecord]]:
-        query = f"SELECT d.id, d.doc_key, t.content, {_DESCRIBING} FROM document d {rest}"
-        rows = self._connection.execute(query, values)
-        for document, doc_key, content, *columns in rows:
+    def _papers_from(self, where: str = "", *values: int) -> Iterator[tuple[int, PaperRecord]]:
+        query = f"""SELECT d.id, d.doc_key, t.content, {_DESCRIBING} FROM document d
+        LEFT JOIN text t ON t.document = d.id {where}"""
+        for document, doc_key, content, *columns in self._connection.execute(query, values):
             # A text of this batch is not written yet.
             text = unpacked(content or self._fresh[document].content)
             yield document, described_paper(_bibliography_in(columns), doc_key, text)
@@ -441,22 +431,22 @@ class Facts:
     def _number_strings(self, extractions: Iterable[Extraction]) -> None:
         """Give numbers to names, forms and labels that have none, in alphabetical order."""
         keys, labels, spaced = set[str](), set[str](), dict[str, str]()
-        for each in extractions:
-            spaced.update(each.spaced)
-            keys.update([naming.key for naming in each.namings])
-            keys.update([key for link in each.coreferents for key in link])
-            keys.update([key for expansion in each.expansions for key in expansion[:2]])
-            keys.update([key for value in each.values for key in value[:3] if key])
-            labels.update([naming.label for naming in each.namings])
-            labels.update([relation.label for relation in each.evidence])
+        for extraction in extractions:
+            spaced.update(extraction.spaced)
+            keys.update([naming.key for naming in extraction.namings])
+            keys.update([key for link in extraction.coreferents for key in link])
+            keys.update([key for expansion in extraction.expansions for key in expansion[:2]])
+            keys.update([key for value in extraction.values for key in value[:3] if key])
+            labels.update([naming.label for naming in extraction.namings])
+            labels.update([relation.label for relation in extraction.evidence])
         acronyms = {key: key.casefold() for key in keys if key != key.casefold()}
         words = {*keys - acronyms.keys(), *acronyms.values()}
         many = self._connection.executemany
         # Words in lower case first: the row of an acronym holds the number of its own.
-        many("INSERT OR IGNORE INTO name (key) VALUES (?)", [(each,) for each in sorted(words)])
-        many(f"INSERT OR IGNORE INTO name (key, folded) VALUES (?, {_NAME})", sorted(acronyms.items()))  # fmt: skip
+        many("INSERT OR IGNORE INTO name (key) VALUES (?)", sorted(zip(words)))
+        many(_ACRONYM, sorted(acronyms.items()))
         many("INSERT OR IGNORE INTO form (surface, spaced) VALUES (?, ?)", sorted(spaced.items()))
-        many("INSERT OR IGNORE INTO label (name) VALUES (?)", [(each,) for each in sorted(labels)])
+        many("INSERT OR IGNORE INTO label (name) VALUES (?)", sorted(zip(labels)))
 
     def _insert(self, document: int, facts: Extraction) -> None:
         many = self._connection.executemany
@@ -464,7 +454,7 @@ class Facts:
         self._connection.execute("INSERT INTO text VALUES (?, ?, ?)", text)
         many(_NAMING, [(document, *naming, mentions) for naming, mentions in facts.namings.items()])
         many(_COREFERENT, [(document, *link) for link in facts.coreferents])
-        many(_EVIDENCE, [(document, number, *each) for number, each in enumerate(facts.evidence)])
+        many(_EVIDENCE, [(document, number, *row) for number, row in enumerate(facts.evidence)])
         many(_EXPANSION, [(document, *expansion) for expansion in facts.expansions])
         for number, value in enumerate(facts.values):
             row = (document, number, *value[:-1], json.dumps(value.places))
@@ -490,6 +480,7 @@ _OF_DOCUMENTS = ("text", "naming", "coreferent", "evidence", "expansion", "repor
 _NAME = "(SELECT id FROM name WHERE key = ?)"
 _FORM = "(SELECT id FROM form WHERE surface = ?)"
 _LABEL = "(SELECT id FROM label WHERE name = ?)"
+_ACRONYM = f"INSERT OR IGNORE INTO name (key, folded) VALUES (?, {_NAME})"
 _NAMING = f"INSERT INTO naming VALUES (?, {_NAME}, {_FORM}, {_LABEL}, ?, ?)"
 _COREFERENT = f"INSERT OR IGNORE INTO coreferent VALUES (?, {_NAME}, {_NAME}, {_NAME})"
 _EVIDENCE = f"INSERT INTO evidence VALUES (?, ?, {_NAME}, {_NAME}, {_LABEL}, ?, ?, ?, ?, ?, ?, ?)"

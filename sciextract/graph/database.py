@@ -176,9 +176,8 @@ def open_graph(
         hint = "sciextract graph build PREDICTIONS --graph FILE makes one"
         raise GraphMissingError(f"{file}: no such graph", hint)
     if not file.parent.is_dir():
-        raise GraphMissingError(
-            f"{file}: no such folder: {file.parent}", as_command("mkdir", "-p", file.parent)
-        )
+        hint = as_command("mkdir", "-p", file.parent)
+        raise GraphMissingError(f"{file}: no such folder: {file.parent}", hint)
     try:
         uri = f"{file.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
         opened = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10.0)

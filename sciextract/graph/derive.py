@@ -155,13 +155,11 @@ def derive(connection: Connection, symmetric: Iterable[str]) -> None:
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
     run_statements(connection, _EDGES + _NODES)
     # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
-    connection.execute(
-        """UPDATE node SET generic = 1 WHERE (
-            mentions < ?1 * matched OR matched = 0 AND id IN (SELECT node FROM unmatched WHERE reason = ?2)
-        ) AND id NOT IN (
-            SELECT m.node FROM expansion e JOIN meaning m ON m.name = e.long
-            GROUP BY m.node HAVING count(DISTINCT e.document) > 1)""",
-        (_GENERIC_SHARE, COMMON),
-    )
+    generic = """UPDATE node SET generic = 1 WHERE (
+        mentions < ?1 * matched OR matched = 0 AND id IN (SELECT node FROM unmatched WHERE reason = ?2)
+    ) AND id NOT IN (
+        SELECT m.node FROM expansion e JOIN meaning m ON m.name = e.long
+        GROUP BY m.node HAVING count(DISTINCT e.document) > 1)"""
+    connection.execute(generic, (_GENERIC_SHARE, COMMON))
     repair_nodes(connection)
     run_statements(connection, INDEXES)

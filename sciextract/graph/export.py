@@ -49,7 +49,7 @@ def export_graph(
         files = {"nodes.csv": _neo4j_lines(":ID", _NODES, ":LABEL", nodes)}
         files["relationships.csv"] = _neo4j_lines(ends, _EDGES, ":TYPE", edges)
         if papers:
-            rows = ([f"d{each}", *rest, PAPER] for each, *rest in connection.execute(_PAPERS))
+            rows = ([f"d{row[0]}", *row[1:], PAPER] for row in connection.execute(_PAPERS))
             files["papers.csv"] = _neo4j_lines(":ID", _PAPER_TYPES | _LABEL, ":LABEL", rows)
             named = connection.execute(_MENTIONS, (least,))
             rows = ([f"d{document}", *counts, MENTIONS] for document, *counts in named)
@@ -72,22 +72,17 @@ def _edge_rows(
 
     Each has its number and those of its ends; its columns; and its evidence: document key, characters from and to, score.
     """
-    for number, head, tail, *values in connection.execute(
-        """SELECT e.id, e.head, e.tail, l.name, e.documents, e.mentions, e.score_mean, e.score_max
-        FROM edge e JOIN label l ON l.id = e.label
-        JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
-        WHERE h.documents >= ?1 AND t.documents >= ?1 ORDER BY e.id""",
-        (least,),
-    ):
-        places = connection.execute(
-            """SELECT d.doc_key, v.char_start, v.char_end, v.score FROM support s
-            JOIN evidence v ON v.document = s.document AND v.number = s.number
-            JOIN document d ON d.id = s.document WHERE s.edge = ? ORDER BY s.document, s.number""",
-            (number,),
-        ).fetchall()
+    for number, head, tail, *values in connection.execute(_STATED, (least,)):
+        places = connection.execute(_STATEMENTS, (number,)).fetchall()
         yield (number, head, tail), dict(zip(_EDGE_TYPES, values, strict=True)), places
 
 
+_STATED = """SELECT e.id, e.head, e.tail, l.name, e.documents, e.mentions, e.score_mean, e.score_max
+FROM edge e JOIN label l ON l.id = e.label JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
+WHERE h.documents >= ?1 AND t.documents >= ?1 ORDER BY e.id"""
+_STATEMENTS = """SELECT d.doc_key, v.char_start, v.char_end, v.score FROM support s
+JOIN evidence v ON v.document = s.document AND v.number = s.number
+JOIN document d ON d.id = s.document WHERE s.edge = ? ORDER BY s.document, s.number"""
 _PAPERS = """SELECT d.id, d.doc_key, coalesce(d.title, d.doc_key), d.year, d.venue, d.doi, d.pmid
 FROM document d ORDER BY d.id"""
 # Which paper names what, and how often, as mentions or matched names.
@@ -98,12 +93,10 @@ JOIN node n ON n.id = o.node WHERE n.documents >= ? ORDER BY o.node, o.document"
 # The columns of a node, an edge and a paper with their types; all formats derive theirs from these.
 _TEXTS = ("key", "name", "label")
 _NODE_TYPES = {name: "string" if name in _TEXTS else "int" for name in ("key", *NODE_COLUMNS[1:])}
-_EDGE_TYPES = {
-    "label": "string", "documents": "int", "mentions": "int", "score_mean": "double", "score_max": "double",
-}  # fmt: skip
-_PAPER_TYPES = {
-    "doc_key": "string", "name": "string", "year": "int", "venue": "string", "doi": "string", "pmid": "string",
-}  # fmt: skip
+_EDGE_TYPES = {"label": "string", "documents": "int", "mentions": "int"}
+_EDGE_TYPES |= {"score_mean": "double", "score_max": "double"}
+_PAPER_TYPES = {"doc_key": "string", "name": "string", "year": "int"}
+_PAPER_TYPES |= dict.fromkeys(("venue", "doi", "pmid"), "string")
 MENTIONS, PAPER = "MENTIONS", "Paper"
 # What XML 1.0 (section 2.2) has no place for.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -122,7 +115,7 @@ def graphml_lines(connection: Connection, least: int, *, papers: bool = False) -
     for number, values in _node_rows(connection, least):
         values["labels"] = json.dumps(labels_of(connection, number))
         values["years"] = json.dumps(years_of(connection, number))
-        values["aliases"] = json.dumps([asdict(each) for each in aliases_of(connection, number)])
+        values["aliases"] = json.dumps([asdict(alias) for alias in aliases_of(connection, number)])
         yield f'    <node id="n{number}">{_data("node", values)}</node>'
     for (number, head, tail), values, places in _edge_rows(connection, least):
         values["evidence"] = json.dumps(places)
@@ -157,7 +150,7 @@ _EDGES = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
 def neo4j_nodes(connection: Connection, least: int) -> Iterator[list[object]]:
     """The rows of the table of nodes."""
     for number, values in _node_rows(connection, least):
-        names = [_item(each.surface) for each in aliases_of(connection, number)]
+        names = [_item(alias.surface) for alias in aliases_of(connection, number)]
         yield [number, *values.values(), values["label"], ";".join(dict.fromkeys(names))]
 
 

@@ -136,20 +136,21 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
     namings: Counter[Naming] = Counter()
     coreferents: dict[tuple[str, str, str], None] = {}
     for concept in concepts:
-        for each in concept.mentions:
-            if each.key:
-                namings[Naming(each.key, each.surface, clean(each.entity.label), each.rules)] += 1
-            if each.key not in ("", concept.key):
+        for mention in concept.mentions:
+            if mention.key:
+                label = clean(mention.entity.label)
+                namings[Naming(mention.key, mention.surface, label, mention.rules)] += 1
+            if mention.key not in ("", concept.key):
                 best = next(one for one in concept.mentions if one.key == concept.key)
-                if shorter := shorter_name(each, best):
-                    coreferents[each.key, concept.key, shorter] = None
+                if shorter := shorter_name(mention, best):
+                    coreferents[mention.key, concept.key, shorter] = None
     evidence, left_out = _evidence(annotated, concepts, settings.least_score)
     read = [(normal_form(a).key, normal_form(b).folded, clean(b)) for a, b in found.items()]
-    expansions = tuple([each for each in read if each[0] and each[1]])
-    forms = {each.surface for each in namings} | {wording for *_, wording in expansions}
+    expansions = tuple([expansion for expansion in read if expansion[0] and expansion[1]])
+    forms = {naming.surface for naming in namings} | {wording for *_, wording in expansions}
     paper = bibliography_of(document.fields)
     cleaned: dict[str, Any] = {
-        name: clean(each) for name, each in asdict(paper).items() if isinstance(each, str)
+        name: clean(value) for name, value in asdict(paper).items() if isinstance(value, str)
     }
     paper = replace(paper, **cleaned, authors=tuple(map(clean, paper.authors)))
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
@@ -160,18 +161,12 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
     said = document.text_sha256 + json.dumps((*facts, values), separators=(",", ":"))
     places = map(document.tokens.char_span, document.tokens.sentences)
-    sentences = tuple([(each.char_start, each.char_end) for each in places])
-    identity = (
-        clean(document.doc_key),
-        packed(document.text),
-        sentences,
-        document.text_sha256,
-        paper,
-    )
-    spaced = {each: normal_form(each).spaced for each in forms}
+    sentences = tuple([(place.char_start, place.char_end) for place in places])
+    identity = clean(document.doc_key), packed(document.text), sentences, document.text_sha256
+    spaced = {form: normal_form(form).spaced for form in forms}
     digest = hashlib.blake2b(said.encode("ascii"), digest_size=16).digest()
     return Extraction(
-        *identity, namings, links, tuple(evidence), expansions, spaced, *left_out, values, digest
+        *identity, paper, namings, links, evidence, expansions, spaced, *left_out, values, digest
     )
 
 
@@ -195,7 +190,7 @@ class NamedMention(NamedTuple):
     @property
     def is_name(self) -> bool:
         """Capitals or digits inside a word, as in ``DyGIE++``, ``GPT-2`` or ``SciBERT``, or an acronym of the text."""
-        inner = any(each.isupper() or each.isdigit() for each in _INNER.findall(self.surface))
+        inner = any(sign.isupper() or sign.isdigit() for sign in _INNER.findall(self.surface))
         return inner or bool(self.rules & _ACRONYM)
 
 
@@ -238,7 +233,7 @@ def concepts_of(
     expanded = {normal_form(one).key: normal_form(long).folded for one, long in expansions.items()}
     expanded.pop("", None)  # "a two hop integrated search (This)" does not give every "this" a name
     spelled_out = frozenset(expanded.values())
-    kept = [each for each in annotations.entities if each.state is not State.REJECTED]
+    kept = [entity for entity in annotations.entities if entity.state is not State.REJECTED]
     links: dict[str, float] = {}
     proposed = set[str]()
     for cluster in annotations.clusters:
@@ -249,26 +244,26 @@ def concepts_of(
     for group in _coreferent_groups(kept, annotations.clusters):
         mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
-        if len(mentions) == 1 or not any(each.key for each in mentions):
+        if len(mentions) == 1 or not any(mention.key for mention in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
             continue
-        times = Counter([each.key for each in mentions])
+        times = Counter([mention.key for mention in mentions])
         # Proper names are best, then several words (more than five describe rather than name), then frequent ones,
         # then the first one.
         best = max(
-            [each for each in mentions if each.key],
-            key=lambda each: (each.is_name, min(len(each.surface.split()), 5), times[each.key]),
+            [mention for mention in mentions if mention.key],
+            key=lambda one: (one.is_name, min(len(one.surface.split()), 5), times[one.key]),
         )
-        apart = sorted(
-            {
-                mention.key
-                for mention in mentions
-                if mention.entity.id in proposed and _is_another(mention, best, spelled_out)
-            }
-        )
-        concepts.append(Concept(tuple([e for e in mentions if e.key not in apart]), best.key))
-        for key in apart:
-            concepts.append(Concept(tuple([each for each in mentions if each.key == key]), key))
+        apart = {
+            mention.key
+            for mention in mentions
+            if mention.entity.id in proposed and _is_another(mention, best, spelled_out)
+        }
+        agreeing = [mention for mention in mentions if mention.key not in apart]
+        concepts.append(Concept(tuple(agreeing), best.key))
+        for key in sorted(apart):
+            others = [mention for mention in mentions if mention.key == key]
+            concepts.append(Concept(tuple(others), key))
     return concepts
 
 
@@ -276,12 +271,12 @@ def _coreferent_groups(
     entities: Sequence[Entity], clusters: Iterable[Cluster]
 ) -> list[list[Entity]]:
     """Entities that mean the same, together; clusters that share a mention are one."""
-    group_of = dict(zip([each.id for each in entities], count(), strict=False))
+    group_of = dict(zip([entity.id for entity in entities], count(), strict=False))
     for cluster in clusters:
-        together = {group_of[each] for each in cluster.live_mentions if each in group_of}
+        together = {group_of[mention] for mention in cluster.live_mentions if mention in group_of}
         if len(together) > 1 and cluster.state is not State.REJECTED:
             first = min(together)
-            group_of = {each: first if at in together else at for each, at in group_of.items()}
+            group_of = {entity: first if at in together else at for entity, at in group_of.items()}
     groups: dict[int, list[Entity]] = defaultdict(list)
     for entity in entities:
         groups[group_of[entity.id]].append(entity)
@@ -325,7 +320,7 @@ def shorter_name(mention: NamedMention, best: NamedMention) -> str:
     A "chart parser" may be called "parser", and the "WildCD corpus" "WildCD"; "back-translation" and "neural
     translation" agree in a word only.
     """
-    words = [(normal_form(each.surface).spaced.split(), each) for each in (mention, best)]
+    words = [(normal_form(one.surface).spaced.split(), one) for one in (mention, best)]
     (few, shorter), (many, _) = sorted(words, key=lambda pair: len(pair[0]))
     if "and" in many or len(few) == len(many):
         return ""
@@ -337,18 +332,18 @@ def shorter_name(mention: NamedMention, best: NamedMention) -> str:
 
 def _evidence(
     annotated: AnnotatedDocument, concepts: Iterable[Concept], least_score: float | None
-) -> tuple[list[Evidence], tuple[int, int, int]]:
+) -> tuple[tuple[Evidence, ...], tuple[int, int, int]]:
     """Relations between concepts; and how many are left out as nameless, loops and unlikely."""
     by_id: dict[str, tuple[Concept, NamedMention]] = {}
     for concept in concepts:
-        by_id.update({each.entity.id: (concept, each) for each in concept.mentions})
+        by_id.update({mention.entity.id: (concept, mention) for mention in concept.mentions})
     evidence: list[Evidence] = []
     nameless = loops = unlikely = 0
     for relation in annotated.annotations.relations:
         head, tail = by_id.get(relation.head), by_id.get(relation.tail)
         if relation.state is State.REJECTED or head is None or tail is None:
             continue
-        names = [concept.named_by(each) for concept, each in (head, tail)]
+        names = [concept.named_by(mention) for concept, mention in (head, tail)]
         if (names[0] and names[0] == names[1]) or (head[0] is tail[0] and not all(names)):
             loops += 1
         elif not all(names):
@@ -359,10 +354,10 @@ def _evidence(
             one, two = head[1].entity.span, tail[1].entity.span
             both = Span(min(one.char_start, two.char_start), max(one.char_end, two.char_end))
             places = [annotated.document.tokens.sentences_around(both), one, two]
-            ends = [end for each in places for end in (each.char_start, each.char_end)]
+            ends = [end for place in places for end in (place.char_start, place.char_end)]
             label = clean(former_names().get(relation.label, relation.label))
             evidence.append(Evidence(names[0], names[1], label, relation.score, *ends))
-    return evidence, (nameless, loops, unlikely)
+    return tuple(evidence), (nameless, loops, unlikely)
 
 
 def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterator[Value]:
@@ -377,9 +372,9 @@ def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterat
                 ends = span.char_start, span.char_end
                 spots[mention.entity.id] = Spot(*ends, key, known, document.text[slice(*ends)])
     evaluated: dict[int, list[Spot]] = {}
-    for each in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):
-        head, tail = spots.get(each.head), spots.get(each.tail)
-        related = each.label == "EVALUATE-FOR" and each.state is not State.REJECTED
+    for relation in sorted(annotated.annotations.relations, key=lambda one: -(one.score or 0.0)):
+        head, tail = spots.get(relation.head), spots.get(relation.tail)
+        related = relation.label == "EVALUATE-FOR" and relation.state is not State.REJECTED
         if related and head and tail and tail.label == METHOD:
             evaluated.setdefault(head.start, []).append(tail)
     sentences = map(document.tokens.char_span, document.tokens.sentences)

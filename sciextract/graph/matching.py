@@ -124,7 +124,7 @@ def match_names(connection: Connection) -> None:
         if anywhere or pattern.extracted < _COMMON_WORDS * (pattern.matched + pattern.nested):
             connection.execute("INSERT INTO common VALUES (?, ?)", (number, not anywhere))
             reason = COMMON if anywhere else COMMON_PARTS
-            connection.executemany(_UNMATCHED, [(*each, reason) for each in pattern.forms])
+            connection.executemany(_UNMATCHED, [(*form, reason) for form in pattern.forms])
     connection.execute(
         """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested) FROM (
             SELECT p.node, p.document, p.matched, CASE WHEN c.parts THEN 0 ELSE p.nested END AS nested
@@ -144,12 +144,10 @@ def _patterns(connection: Connection) -> dict[str, _Pattern]:
     least = 1 if names <= _MOST_NAMES else 2
     numbers = dict(connection.execute("SELECT key, id FROM name"))
     patterns: dict[str, _Pattern] = defaultdict(_Pattern)
-    rows = connection.execute(
-        f"""SELECT m.form, m.node, f.surface, sum(m.mentions) FROM mention m JOIN form f ON f.id = m.form
-        WHERE m.rules & {int(MergeRule.COREFERENCE)} = 0
-        GROUP BY m.form, m.node HAVING count(DISTINCT m.document) >= {least}"""
-    )
-    for form, node, surface, mentions in rows:
+    query = f"""SELECT m.form, m.node, f.surface, sum(m.mentions) FROM mention m JOIN form f ON f.id = m.form
+    WHERE m.rules & {int(MergeRule.COREFERENCE)} = 0
+    GROUP BY m.form, m.node HAVING count(DISTINCT m.document) >= {least}"""
+    for form, node, surface, mentions in connection.execute(query):
         normal = normal_form(surface)
         if len(normal.folded) <= 1 or not any(map(str.isalpha, normal.folded)):
             connection.execute(_UNMATCHED, (node, form, NO_LETTERS))
@@ -193,8 +191,9 @@ def _places(
         expansions[document][short] = resolved.get(long, long)
     nodes = {node for (node,) in connection.execute("SELECT DISTINCT node FROM mention")}
     # Lists, because this is asked a hundred times an abstract.
-    node_of = [each.node[0] for each in named]
-    acronyms_of, length_of = [each.acronyms for each in named], [each.words for each in named]
+    node_of = [pattern.node[0] for pattern in named]
+    acronyms_of = [pattern.acronyms for pattern in named]
+    length_of = [pattern.words for pattern in named]
     for document, content in connection.execute("SELECT document, content FROM text"):
         text, own = unpacked(content), expansions.get(document, {})
         words = words_of(text)

@@ -114,20 +114,19 @@ def merge_names(connection: Connection, acronym_share: float) -> None:
     """
     merger = _Merger(connection, _names(connection), acronym_share)
     resolved = merger.run()
-    rows = [(name, *each) for name, each in resolved.items() if name != each.node]
+    rows = [(name, *end) for name, end in resolved.items() if name != end.node]
     connection.executemany("INSERT INTO resolved VALUES (?, ?, ?)", rows)
     connection.executemany("INSERT INTO ambiguous VALUES (?, ?, ?)", merger.ambiguous)
     # Coreference counts where the names agree, and where few abstracts have the shorter one.
-    connection.execute(
-        """WITH frequent AS (
-            SELECT m.node FROM naming n JOIN meaning m ON m.name = n.name
-            GROUP BY m.node HAVING count(DISTINCT n.document) > ?
-        ) INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
-        JOIN meaning m ON m.name = c.shorter WHERE m.node NOT IN frequent""",
-        (_FEW_ABSTRACTS,),
-    )
+    connection.execute(_JOINED, (_FEW_ABSTRACTS,))
     connection.execute(_MENTIONS)
 
+
+_JOINED = """WITH frequent AS (
+    SELECT m.node FROM naming n JOIN meaning m ON m.name = n.name
+    GROUP BY m.node HAVING count(DISTINCT n.document) > ?
+) INSERT INTO joined SELECT c.document, c.name, c.other FROM coreferent c
+JOIN meaning m ON m.name = c.shorter WHERE m.node NOT IN frequent"""
 
 # Mentions with the node that each means in the end.
 _MENTIONS = f"""
@@ -148,7 +147,7 @@ def _names(connection: Connection) -> dict[int, Name]:
     for number, documents, surface, capitals, mentions, label in rows:
         proper: Literal["", "capital", "inner"] = ""
         first = surface.split(" ", 1)[0]
-        if documents and any(each.isupper() or each.isdigit() for each in first[1:]):
+        if documents and any(letter.isupper() or letter.isdigit() for letter in first[1:]):
             proper = "inner"
         elif mentions and capitals >= _PROPER_SHARE * mentions:
             proper = "capital"
@@ -171,12 +170,12 @@ class _Merger:
         self._method_labels = self._labels_of(_ANY_HEAD)
         self._data_labels = self._labels_of(DATA_HEADS)
         self._begins = Counter([one.words[0] for one in names.values() if len(one.words) > 1])
-        self._documents = Counter({each.id: each.documents for each in names.values()})
+        self._documents = Counter({name.id: name.documents for name in names.values()})
 
     def _labels_of(self, heads: frozenset[str]) -> set[int]:
         """The types that names with these last words have."""
-        ends = [each for each in self._names.values() if not heads.isdisjoint(each.words[-1:])]
-        labels = Counter([each.label for each in ends])
+        ends = [name for name in self._names.values() if not heads.isdisjoint(name.words[-1:])]
+        labels = Counter([name.label for name in ends])
         least = _METHOD_LABEL_SHARE * labels.total()
         return {label for label, several in labels.items() if several >= least}
 
@@ -232,9 +231,9 @@ class _Merger:
                 variants[rest, "data"].append(name)
         for (_, kind), group in variants.items():
             rules = int(MergeRule.VERSION if kind == "version" else MergeRule.HEAD)
-            most = max(group, key=lambda each: (each.documents, -each.id))
+            most = max(group, key=lambda variant: (variant.documents, -variant.id))
             if most.documents >= _LEAST_DOCUMENTS:
-                others = [each.id for each in group if each.id != most.id]
+                others = [variant.id for variant in group if variant.id != most.id]
                 self._resolved.update(dict.fromkeys(others, Resolved(most.id, rules)))
         return {name: self._end(name) for name in self._resolved}
 
@@ -243,7 +242,7 @@ class _Merger:
         # Expansions in lower case with acronyms spelled out, without last words that add nothing.
         spaced: dict[int, str] = {}
         for long in {long for counts in self._expansions.values() for long in counts}:
-            words = [each.casefold() for each in self._spelled_out(self._names[long].words)]
+            words = [word.casefold() for word in self._spelled_out(self._names[long].words)]
             while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
                 words.pop()
             spaced[long] = " ".join(words) or str(long)
@@ -257,7 +256,7 @@ class _Merger:
                     if long != meaning and same_meaning(spaced[long], spaced[meaning]):
                         self._resolved[long] = Resolved(meaning, int(MergeRule.HEAD))
             if len(expansions) > 1:
-                self.ambiguous += [(short, *each) for each in expansions]
+                self.ambiguous += [(short, *expansion) for expansion in expansions]
 
     def _spelled_out(self, words: Words) -> Words:
         if len(words) == 1:
@@ -265,8 +264,8 @@ class _Merger:
         spelled: list[str] = []
         for word in words:
             part = self._meaning[word].words if word in self._meaning else (word,)
-            before = [each.casefold() for each in spelled[-len(part) :]]
-            if word in self._meaning and before == [each.casefold() for each in part]:
+            before = [*map(str.casefold, spelled[-len(part) :])]
+            if word in self._meaning and before == [*map(str.casefold, part)]:
                 continue  # "automatic speech recognition (ASR) model" says it twice
             spelled += part
         return tuple(spelled)
@@ -308,7 +307,7 @@ class _Merger:
         number = self._called(tuple(words))
         base, end = self._names.get(number or 0), self._end(number or 0).node
         documents, meant = self._documents[end], self._names.get(end, base)
-        proper = any(each[0].isalpha() and each[1:] != each[1:].casefold() for each in words)
+        proper = any(word[0].isalpha() and word[1:] != word[1:].casefold() for word in words)
         if base and meant and documents and {base.label, meant.label} <= self._data_labels:
             titled = all(word[:1].isupper() for word in words)
             # "English corpus" is not English, which begins many other names; the "Cora data set" is Cora.
@@ -362,13 +361,12 @@ class _Merger:
 def _expansions(connection: Connection, names: Mapping[int, Name]) -> dict[int, Counter[int]]:
     """Abstracts by expansion by acronym, of acronyms that are not words, without expansions that hardly anyone gives."""
     found: dict[int, Counter[int]] = defaultdict(Counter)
-    for short, long, documents in connection.execute(
-        """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
-        WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
-    ):
+    query = """SELECT e.short, e.long, count(*) FROM expansion e JOIN name n ON n.id = e.short
+    WHERE n.folded IS NOT NULL GROUP BY e.short, e.long"""
+    for short, long, documents in connection.execute(query):
         found[short][long] = documents
     for short, counts in found.items():
         using = counts.total() + (names[short].documents if short in names else 0)
-        frequent = [each for each in counts.items() if each[1] >= _LEAST_EXPANDED * using]
+        frequent = [pair for pair in counts.items() if pair[1] >= _LEAST_EXPANDED * using]
         found[short] = Counter(dict(frequent))
     return {short: counts for short, counts in found.items() if counts}

@@ -40,7 +40,7 @@ class MergeRule(IntFlag):
         >>> (MergeRule.CASE | MergeRule.PLURAL).words
         ('case', 'plural')
         """
-        return tuple([_WORDS.get(each, str(each.name).lower()) for each in self])
+        return tuple([_WORDS.get(rule, str(rule.name).lower()) for rule in self])
 
 
 # Of those whose names say too little.
@@ -55,14 +55,16 @@ _WORDS = {
 }
 
 
-_DETERMINERS = frozenset(
-    ("a", "an", "the", "this", "that", "these", "those", "our", "their", "its", "his", "her", "my",
-     "your", "such", "some", "any", "each", "every", "both", "all", "another", "other", "said")
-)  # fmt: skip
-_PRONOUNS = frozenset(
-    ("it", "they", "them", "itself", "themselves", "which", "who", "whom", "one", "ones", "we", "us",
-     "he", "she", "i", "you", "former", "latter", "here", "there", "what")
-)  # fmt: skip
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+_DETERMINERS = _words(
+    "a an the this that these those our their its his her my your such some any each every both all another other said"
+)
+_PRONOUNS = _words(
+    "it they them itself themselves which who whom one ones we us he she i you former latter here there what"
+)
 _HYPHENS = re.compile("[-\u2010-\u2015\u2212\u00ad_/~]+")
 _DROPPED = re.compile("[\"'`´‘’‚“”„«»,;:?!(){}\\[\\]$\\\\|<>…]+")
 _FULL_STOP = re.compile(r"(?<![0-9])\.|\.(?![0-9])")
@@ -114,7 +116,7 @@ def normal_form(surface: str) -> NormalForm:
         # Compatibility characters are unified; control and format characters, which nobody sees, go.
         text = without_accents(surface)
         seen = [one for one in text if one.isspace() or unicodedata.category(one) not in _CONTROLS]
-        surface = "".join([" " if each.isspace() else each for each in seen])
+        surface = "".join([" " if character.isspace() else character for character in seen])
     words = surface.split()
     # "A" at the end is a name (of a class, of an algorithm), "this" is none.
     end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
@@ -193,11 +195,9 @@ def clean(string: str) -> str:
     return string if string.isascii() else string.encode("utf-8", "replace").decode("utf-8")
 
 
-METHOD_HEADS = frozenset(
-    ("algorithm", "approach", "architecture", "baseline", "engine", "framework", "method", "methodology", "model",
-     "network", "paradigm", "procedure", "scheme", "setup", "solution", "strategy", "system", "technique",
-     "technology")
-)  # fmt: skip
+METHOD_HEADS = _words(
+    "algorithm approach architecture baseline engine framework method methodology model network paradigm procedure scheme setup solution strategy system technique technology"
+)
 """Last words that add nothing to the name of a method: an "NMT system" is NMT."""
 
 TASK_HEADS = frozenset(("application", "challenge", "problem", "task"))
@@ -209,23 +209,20 @@ METRIC_HEADS = frozenset(("measure", "metric", "point", "score"))
 DATA_HEADS = frozenset(("corpus", "data", "dataset"))
 """Last words that stand for each other: "parallel corpus" and "parallel data"."""
 
-DATA_PARTS = DATA_HEADS | {
-    "benchmark", "challenge", "collection", "competition", "database", "dev", "development", "leaderboard", "set", "split", "suite",
-    "test", "train", "training", "val", "validation",
-}  # fmt: skip
+DATA_PARTS = DATA_HEADS | _words(
+    "benchmark challenge collection competition database dev development leaderboard set split suite test train training val validation"
+)
 """Last words that leave the name of a data set the same: the "KITTI test set" is part of KITTI."""
 
 MECHANISM = "mechanism"
 """Adds nothing to a single word either: an "attention mechanism" is attention."""
 
-ADJECTIVES = frozenset(
-    ("art", "aware", "based", "box", "domain", "driven", "end", "free", "language", "level", "resource", "scale",
-     "shot", "source", "space", "specific", "step", "target", "time", "trained", "wise")
-)  # fmt: skip
+ADJECTIVES = _words(
+    "art aware based box domain driven end free language level resource scale shot source space specific step target time trained wise"
+)
 """Last words of what describes a thing, such as "sentence-level" or "low-resource", and is not a thing itself."""
 
-EMPTY_MODIFIERS = frozenset(
-    ("conventional", "current", "different", "existing", "many", "new", "novel", "popular", "powerful",
-     "proposed", "recent", "several", "strong", "traditional", "typical", "various", "vanilla")
-)  # fmt: skip
+EMPTY_MODIFIERS = _words(
+    "conventional current different existing many new novel popular powerful proposed recent several strong traditional typical various vanilla"
+)
 """First words that say how somebody judges a thing, not which one it is."""

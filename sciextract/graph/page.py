@@ -115,13 +115,10 @@ def draw(
         near = neighbours(connection, centre, limit=most, generic=settings.generic)
         ends = [end.id for edge in near for end in (edge.head, edge.tail)]
         nodes = list(dict.fromkeys([centre.id, *ends]))[: settings.neighbours + 1]
-        rows = connection.execute(
-            """WITH shown AS (SELECT value FROM json_each(?))
-            SELECT id FROM edge WHERE head IN shown AND tail IN shown
-            ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id""",
-            (json.dumps(nodes),),
-        )
-        edges = [number for (number,) in rows]
+        query = """WITH shown AS (SELECT value FROM json_each(?))
+        SELECT id FROM edge WHERE head IN shown AND tail IN shown
+        ORDER BY min(head, tail), max(head, tail), documents DESC, mentions DESC, id"""
+        edges = [number for (number,) in connection.execute(query, (json.dumps(nodes),))]
     content = page_content(
         connection, edges, title=title, centre=centre, sentences=settings.sentences
     )
@@ -202,19 +199,19 @@ def page_content(
         kind, topic = types[node.label], topic_of.get(node.id)
         counts = node.documents, node.extracted_documents, node.mentions
         labels = labels_of(connection, node.id).items()
-        labelled = [(types[each], mentions) for each, mentions in labels]
+        labelled = [(types[label], mentions) for label, mentions in labels]
         forms = aliases_of(connection, node.id)[:_MOST_ALIASES]
-        spellings = [(each.surface, each.mentions, ", ".join(each.rules)) for each in forms]
-        own = [papers[each] for (each,) in connection.execute(_NEWEST, (node.id,))]
+        spellings = [(form.surface, form.mentions, ", ".join(form.rules)) for form in forms]
+        own = [papers[document] for (document,) in connection.execute(_NEWEST, (node.id,))]
         known = bool(node.generic), labelled
         years = list(years_of(connection, node.id).items())
         nodes.append([node.name, kind, topic, *counts, *known, years, spellings, own])
     quotes: dict[int, list[tuple[object, ...]]] = defaultdict(list)
-    for edge, document, each in support_of(connection, edges, sentences):
-        start, end = each.char_start, each.char_end
-        ends = [min(max(place, start), end) - start for place in (*each.head, *each.tail)]
-        score = each.score and round(each.score, 3)
-        quotes[edge].append((papers[document], texts[each.text], *ends, score))
+    for edge, document, sentence in support_of(connection, edges, sentences):
+        start, end = sentence.char_start, sentence.char_end
+        ends = [min(max(place, start), end) - start for place in (*sentence.head, *sentence.tail)]
+        score = sentence.score and round(sentence.score, 3)
+        quotes[edge].append((papers[document], texts[sentence.text], *ends, score))
     lines = []
     for number, head, tail, label, symmetric, *counts, score, dated in found:
         ids = places[head], places[tail], relations[label, symmetric]
@@ -226,7 +223,7 @@ def page_content(
         "all_nodes": all_nodes,
         "all_edges": all_edges or len(found),
         "types": list(types),
-        "topics": [each.title for each in topics],
+        "topics": [topic.title for topic in topics],
         "keys": {key: places[node] for key, node in rows(_KEYS, places)},
         "relations": [label for label, _ in relations],
         "symmetric": [bool(symmetric) for _, symmetric in relations],
@@ -241,8 +238,8 @@ def page(content: PageContent) -> str:
     """The HTML document; only its own scripts may run in it, and it may load nothing."""
     library = f"/*\n{_asset('library-licences.txt')}*/\n{_asset('library.js')}"
     script = _asset("page.js")
-    digests = [hashlib.sha256(each.encode()).digest() for each in (library, script)]
-    hashes = " ".join([f"'sha256-{base64.b64encode(each).decode()}'" for each in digests])
+    digests = [hashlib.sha256(asset.encode()).digest() for asset in (library, script)]
+    hashes = " ".join([f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests])
     return Template(_asset("page.html")).substitute(
         title=escape(visible(content["title"])),
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; worker-src blob:",
@@ -259,8 +256,8 @@ def _shown(value: Any) -> Any:
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(key): _shown(each) for key, each in value.items()}
-    return [_shown(each) for each in value] if isinstance(value, list | tuple) else value
+        return {visible(key): _shown(item) for key, item in value.items()}
+    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _asset(name: str) -> str:

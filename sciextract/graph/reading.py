@@ -62,12 +62,12 @@ class Reading(NamedTuple):
             some = list(neighbours)
             try:
                 if are_projects:
-                    decided = chain.from_iterable(map(self._decided, some))
-                    yield from (self._extract(each, each.document.doc_key) for each in decided)
+                    for annotated in chain.from_iterable(map(self._decided, some)):
+                        yield self._extract(annotated, annotated.document.doc_key)
                     continue
                 records = read_lazily(some, None)
                 bundles = iter(lambda: list(islice(records, _RECORDS_A_TASK)), [])  # noqa: B023 - read within this turn
-                size = sum([os.path.getsize(each) for each in some if os.path.isfile(each)])
+                size = sum([os.path.getsize(path) for path in some if os.path.isfile(path)])
                 if self.workers and size > _MANY_BYTES:
                     found = in_processes(self.extract_all, bundles, self.workers)
                 else:

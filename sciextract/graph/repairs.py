@@ -58,11 +58,11 @@ def add_repair(connection: Connection, repair: Repair) -> bool:
     name, other = repair.name, repair.other
     own, node = _numbers(connection, name)
     taken = _numbers(connection, other)[1] if other else None
-    for number, each in ((node, name), (taken, other)):
-        if number is None and (each is name or repair.kind == "merge"):
-            find_node(connection, each)  # says which names are like it
-    known = [each for each in repairs_of(connection) if each.kind == "rename"]
-    given = {normal_form(each.other).key for each in known}
+    for number, wanted in ((node, name), (taken, other)):
+        if number is None and (wanted is name or repair.kind == "merge"):
+            find_node(connection, wanted)  # says which names are like it
+    known = [earlier for earlier in repairs_of(connection) if earlier.kind == "rename"]
+    given = {normal_form(renaming.other).key for renaming in known}
     merged = "SELECT 1 FROM resolved WHERE name = ?1 UNION SELECT 1 FROM joined WHERE name = ?1"
     problem = hint = ""
     if repair.kind == "merge" and taken == node:
@@ -99,7 +99,7 @@ def undo_repair(connection: Connection, number: int) -> bool:
     Raises:
         GraphError: There is none of this number.
     """
-    known = [each.number for each in repairs_of(connection)]
+    known = [repair.number for repair in repairs_of(connection)]
     if number not in known:
         listed = ", ".join(map(str, known)) or "none"
         raise GraphError(f"the graph has no repair {number}", f"it has {listed}")
@@ -109,19 +109,19 @@ def undo_repair(connection: Connection, number: int) -> bool:
 
 def repair_names(connection: Connection) -> None:
     """Apply merges, splits and new names to ``resolved`` and ``joined``; the caller holds a transaction."""
-    for each in repairs_of(connection):
-        _change_names(connection, each)
+    for repair in repairs_of(connection):
+        _change_names(connection, repair)
 
 
 def repair_nodes(connection: Connection) -> None:
     """Apply hidden nodes and new names to ``node``; the caller holds a transaction."""
-    for each in repairs_of(connection):
+    for repair in repairs_of(connection):
         # By its new name: the earlier one may have been split off since.
-        number = _numbers(connection, each.other or each.name)[1]
-        if each.kind == "hide":
+        number = _numbers(connection, repair.other or repair.name)[1]
+        if repair.kind == "hide":
             connection.execute("UPDATE node SET generic = 1 WHERE id = ?", (number,))
-        elif each.kind == "rename":
-            connection.execute("UPDATE node SET name = ? WHERE id = ?", (each.other, number))
+        elif repair.kind == "rename":
+            connection.execute("UPDATE node SET name = ? WHERE id = ?", (repair.other, number))
 
 
 def _numbers(connection: Connection, name: str) -> tuple[int | None, int | None]:
@@ -158,10 +158,10 @@ def _change_names(connection: Connection, repair: Repair) -> None:
 def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:
     """Lines of a vocabulary: see :func:`read_repairs`. A merged name is a synonym."""
     yield "id\tname\tsynonyms\trepair"
-    for number, each in enumerate(repairs, start=1):
-        name, synonym = (each.other, each.name) if each.other else (each.name, "")
+    for number, repair in enumerate(repairs, start=1):
+        name, synonym = (repair.other, repair.name) if repair.other else (repair.name, "")
         cells = [guard_cell(" ".join(cell.replace("|", " ").split())) for cell in (name, synonym)]
-        yield "\t".join([f"repair:{number}", *cells, each.kind])
+        yield "\t".join([f"repair:{number}", *cells, repair.kind])
 
 
 def read_repairs(path: Path) -> list[Repair]:
@@ -181,8 +181,8 @@ def read_repairs(path: Path) -> list[Repair]:
         if known in ("split", "hide"):
             found.append(Repair(known, name))
             continue
-        synonyms = [each for each in (row.get("synonyms") or "").split("|") if each.strip()]
-        found += [Repair(known, unguard_cell(each), name) for each in synonyms]
+        listed = filter(str.strip, (row.get("synonyms") or "").split("|"))
+        found += [Repair(known, unguard_cell(synonym), name) for synonym in listed]
     return found
 
 

@@ -55,7 +55,7 @@ class Statement(NamedTuple):
     @property
     def quoted(self) -> list[str]:
         """The sentences that show it."""
-        return [each.text for each in self.paper.sentences] if self.paper else []
+        return [sentence.text for sentence in self.paper.sentences] if self.paper else []
 
 
 class Section(NamedTuple):
@@ -90,8 +90,8 @@ class Survey(NamedTuple):
     @property
     def papers(self) -> list[Paper]:
         """The papers that statements name, each once, in their order."""
-        cited = [each.paper for part in self.sections for each in part.statements if each.paper]
-        return list({each.document: each for each in cited}.values())
+        cited = [statement.paper for part in self.sections for statement in part.statements]
+        return list({paper.document: paper for paper in cited if paper}.values())
 
 
 def write_survey(
@@ -113,13 +113,13 @@ def write_survey(
     kind = checked_ending(output, ("", ".md", ".html", ".bib"))
     found = survey(connection, node)
     cited = found.papers
-    names = citation_keys(each.doc_key for each in cited)
-    keys = {each.document: name for each, name in zip(cited, names, strict=True)}
+    names = citation_keys(paper.doc_key for paper in cited)
+    keys = {paper.document: name for paper, name in zip(cited, names, strict=True)}
     plot = trend_picture(found.periods)
     pages = {
         "survey.md": markdown_lines(found, keys),
         "survey.html": html_lines(found, keys, plot),
-        "survey.bib": bibtex([replace(each, sentences=()) for each in cited]),
+        "survey.bib": bibtex([replace(paper, sentences=()) for paper in cited]),
         "trend.svg": [plot],
     }
     if kind:
@@ -132,31 +132,30 @@ def survey(connection: Connection, node: Node) -> Survey:
     """What a graph tells about a node."""
     quoter = Quoter(connection, [node.id])
     first = islice(quoter.defining(), _MOST_DEFINITIONS)
-    defined = [Statement("As defined", each) for each in first]
+    defined = [Statement("As defined", paper) for paper in first]
     known = types_of(connection, "relation")
     if HYPONYM in known:
-        for edge in neighbours(
-            connection, node, relation=HYPONYM, direction="out", limit=_MOST_DEFINITIONS, generic=False
-        ):  # fmt: skip
+        kinds = neighbours(connection, node, relation=HYPONYM, direction="out", generic=False)
+        for edge in kinds[:_MOST_DEFINITIONS]:
             defined.append(Statement(f"A kind of {edge.tail.name}", quoter.stating(edge.id)))
     words = "Sentences that say it, and what abstracts call it a kind of."
     (total,) = connection.execute("SELECT count(*) FROM document").fetchone()
     sections, company = [Section("What it is", words, defined)], list[int]()
-    types = sorted(types_of(connection, "entity"), key=lambda each: each not in _HEADINGS)
+    types = sorted(types_of(connection, "entity"), key=lambda kind: kind not in _HEADINGS)
     # With what is in most abstracts everything is named as often as by chance.
     question = TogetherQuestion(surely=2 * node.documents <= total)
     named = list(named_with(connection, [node], question, most=_MOST))
-    for each in types:
-        found = [one for one in named if one.node.label == each]
+    for kind in types:
+        found = [one for one in named if one.node.label == kind]
         company += [one.node.id for one in found]
         stated = [_company(one, quoter.quote(one.node.id)) for one in found]
-        sections.append(Section(_HEADINGS.get(each, each), _TOGETHER, stated))
-    for each, number in known.items():
-        if "compare" in each.casefold():
-            related = named_with(connection, [node], replace(question, relation=each))
+        sections.append(Section(_HEADINGS.get(kind, kind), _TOGETHER, stated))
+    for relation, number in known.items():
+        if "compare" in relation.casefold():
+            related = named_with(connection, [node], replace(question, relation=relation))
             found = list(islice(related, _MOST))
             stated = [_company(one, quoter.quote(one.node.id, number)) for one in found]
-            words = f"In a relation {each} in abstracts that name it."
+            words = f"In a relation {relation} in abstracts that name it."
             sections.append(Section("What is compared", words, stated))
     words = "Values that abstracts report; read the sentences, because test sets and splits differ."
     sections.append(Section("Leaderboards", words, _boards(connection, node)))
@@ -166,7 +165,7 @@ def survey(connection: Connection, node: Node) -> Survey:
     papers = _first_papers(connection, node, quoter, company)
     sections.append(Section("Papers to read first", words, papers))
     words = f"{node.label}; {counted(node.documents, 'abstract')}, {_years(node)}"
-    shown = tuple([each for each in sections if each.statements])
+    shown = tuple([section for section in sections if section.statements])
     return Survey(node.name, words, periods_of(connection, node.id), shown)
 
 
@@ -187,23 +186,23 @@ def _boards(connection: Connection, node: Node) -> list[Statement]:
     """Values that abstracts with the node report, board by board; a single value is no board."""
     boards: dict[tuple[str, str], list[Statement]] = {}
     with suppress(UsageError):  # a model without metrics
-        for each in results(connection, named=node):
-            if each.material is not None:
-                system = f" by {each.system.name}" if each.system else ""
-                text = f"{' | '.join(each.board)}: {each.amount}{system}"
-                stated = Statement(text, replace(each.paper, sentences=(each.sentence,)))
-                boards.setdefault(each.board, []).append(stated)
+        for result in results(connection, named=node):
+            if result.material is not None:
+                system = f" by {result.system.name}" if result.system else ""
+                text = f"{' | '.join(result.board)}: {result.amount}{system}"
+                stated = Statement(text, replace(result.paper, sentences=(result.sentence,)))
+                boards.setdefault(result.board, []).append(stated)
     several = sorted(boards.values(), key=len, reverse=True)[:_MOST_BOARDS]
-    return [each for board in several if len(board) > 1 for each in board[:_MOST]]
+    return [statement for board in several if len(board) > 1 for statement in board[:_MOST]]
 
 
 def _gaps(connection: Connection, node: Node) -> list[Statement]:
     statements = []
     with suppress(UsageError):  # too few abstracts to tell
-        for each in gaps(connection, node, limit=_MOST).found:
-            near = ", ".join([f"{other.name} ({count:,})" for other, count in each.nearest])
-            abstracts = counted(each.documents, "abstract")
-            text = f"{each.node.name}: {abstracts}, {each.expected:.1f} expected"
+        for gap in gaps(connection, node, limit=_MOST).found:
+            near = ", ".join([f"{other.name} ({count:,})" for other, count in gap.nearest])
+            abstracts = counted(gap.documents, "abstract")
+            text = f"{gap.node.name}: {abstracts}, {gap.expected:.1f} expected"
             statements.append(Statement(f"{text}; nearest: {near}" if near else text))
     return statements
 
@@ -211,25 +210,23 @@ def _gaps(connection: Connection, node: Node) -> list[Statement]:
 def _first_papers(
     connection: Connection, node: Node, quoter: Quoter, company: Sequence[int]
 ) -> list[Statement]:
-    rows = connection.execute(
-        """SELECT n.document, coalesce(d.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
+    query = """SELECT n.document, coalesce(d.title, ''), count(o.node), n.mentions + n.matched FROM node_document n
         JOIN document d ON d.id = n.document
         LEFT JOIN node_document o ON o.document = n.document AND o.node IN (SELECT value FROM json_each(?))
-        WHERE n.node = ? GROUP BY n.document ORDER BY 3 DESC, 4 DESC, n.document""",
-        (json.dumps(company), node.id),
-    ).fetchall()
+        WHERE n.node = ? GROUP BY n.document ORDER BY 3 DESC, 4 DESC, n.document"""
+    rows = connection.execute(query, (json.dumps(company), node.id)).fetchall()
     name = normal_form(node.name).spaced
-    titled = (each for each in rows if name in normal_form(each[1]).spaced)
+    titled = (row for row in rows if name in normal_form(row[1]).spaced)
     # With a name in thousands of titles, few are looked at.
     first = dict.fromkeys([*islice(titled, _MOST_PAPERS), *rows[: 2 * _MOST_PAPERS]])
     papers = [quoter.named_in(document) for document, *_ in islice(first, _MOST_PAPERS)]
-    return [Statement(_cited(each.published, each.doc_key), each) for each in papers]
+    return [Statement(_cited(paper.published, paper.doc_key), paper) for paper in papers]
 
 
 def _cited(known: Bibliography, key: str) -> str:
     authors = ", ".join(known.authors[:3]) + (" et al." if len(known.authors) > 3 else "")
     parts = (authors, str(known.year or ""), known.title or key, known.venue or "")
-    return ". ".join([each for each in parts if each])
+    return ". ".join([part for part in parts if part])
 
 
 def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
@@ -245,10 +242,10 @@ def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
             yield f"| {period.years} | {counts} | {span} |"
     for part in survey.sections:
         yield f"\n## {_plain(part.title)}\n\n{_plain(part.words)}\n"
-        for each in part.statements:
-            quoted = "".join([f" “{_plain(one)}”" for one in each.quoted])
-            cited = f" [@{keys[each.paper.document]}]" if each.paper else ""
-            yield f"- {_plain(each.text)}.{quoted}{cited}"
+        for statement in part.statements:
+            quoted = "".join([f" “{_plain(one)}”" for one in statement.quoted])
+            cited = f" [@{keys[statement.paper.document]}]" if statement.paper else ""
+            yield f"- {_plain(statement.text)}.{quoted}{cited}"
 
 
 def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[str]:
@@ -263,11 +260,11 @@ def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[s
         yield f"<h2>Trend</h2>{plot}"
     for part in survey.sections:
         yield f"<h2>{_escaped(part.title)}</h2><p>{_escaped(part.words)}</p><ul>"
-        for each in part.statements:
-            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in each.quoted])
-            key = _escaped(keys[each.paper.document]) if each.paper else ""
+        for statement in part.statements:
+            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in statement.quoted])
+            key = _escaped(keys[statement.paper.document]) if statement.paper else ""
             cited = f' <cite>[<a href="#{key}">{key}</a>]</cite>' if key else ""
-            yield f"<li>{_escaped(each.text)}.{quoted}{cited}</li>"
+            yield f"<li>{_escaped(statement.text)}.{quoted}{cited}</li>"
         yield "</ul>"
     yield "<h2>References</h2><ul>"
     for paper in survey.papers:
@@ -299,14 +296,14 @@ _WIDE, _HIGH, _EDGE = 640, 220, 30
 
 def trend_picture(periods: Sequence[Period]) -> str:
     """The share by period as SVG: a bar each, and a line for its 95 % interval."""
-    most = max([each.interval[1] for each in periods], default=1.0)
+    most = max([period.interval[1] for period in periods], default=1.0)
     step, unit = (_WIDE - 2 * _EDGE) / max(len(periods), 1), (_HIGH - 2 * _EDGE) / most
     marks = []
-    for place, each in enumerate(periods):
-        x, (low, high) = _EDGE + (place + 0.5) * step, each.interval
-        bar = f'x="{x - 0.35 * step:.1f}" y="{_HIGH - _EDGE - unit * each.share:.1f}" width="{0.7 * step:.1f}"'
+    for place, period in enumerate(periods):
+        x, (low, high) = _EDGE + (place + 0.5) * step, period.interval
+        bar = f'x="{x - 0.35 * step:.1f}" y="{_HIGH - _EDGE - unit * period.share:.1f}" width="{0.7 * step:.1f}"'
         marks.append(
-            f'<rect {bar} height="{unit * each.share:.1f}" fill="#7fa8d8"><title>{each.years}: {each.share:.1%}</title></rect>'
+            f'<rect {bar} height="{unit * period.share:.1f}" fill="#7fa8d8"><title>{period.years}: {period.share:.1%}</title></rect>'
             f'<path d="M{x:.1f} {_HIGH - _EDGE - unit * low:.1f}V{_HIGH - _EDGE - unit * high:.1f}" stroke="#345"/>'
         )
     if periods:

@@ -270,43 +270,43 @@ def find_values(
         spots: Its mentions of metrics, materials and methods, those that coreference explains among them.
         evaluated: By the place of a metric, the methods that a relation EVALUATE-FOR joins it to.
     """
-    ends = [(each.char_start, each.char_end) for each in sentences]
+    ends = [(sentence.char_start, sentence.char_end) for sentence in sentences]
     some = [(a, b) for a, b in ends if b - a < _LONGEST and NUMBER.search(text, a, b)]
     if not some or len(text) > _LONGEST_TEXT:
         return
     spots = _everywhere(text, spots)
-    sets = [each for each in spots if each.label != MATERIALS[-1] and _is_data_set(text, each)]
+    sets = [spot for spot in spots if spot.label != MATERIALS[-1] and _is_data_set(text, spot)]
     # What a sentence that names no material is about, where the abstract names a single data set.
     nowhere = Spot(0, 0, "", MATERIALS[0], "")
-    sole = sets[0] if len({each.key for each in sets}) == 1 else nowhere
+    sole = sets[0] if len({spot.key for spot in sets}) == 1 else nowhere
     for start, end in some:
         sentence = text[start:end]
         inside = [
-            each._replace(start=each.start - start, end=each.end - start)
-            for each in spots
-            if start <= each.start < each.end <= end
+            spot._replace(start=spot.start - start, end=spot.end - start)
+            for spot in spots
+            if start <= spot.start < spot.end <= end
         ]
-        measured = [each for each in inside if each.label == METRIC]
+        measured = [spot for spot in inside if spot.label == METRIC]
         metrics = [
-            _ranked(sentence, e)
-            for e in measured
-            if not (_NO_METRIC.fullmatch(e.name) or is_unit(e.name))
+            _ranked(sentence, spot)
+            for spot in measured
+            if not (_NO_METRIC.fullmatch(spot.name) or is_unit(spot.name))
         ]
         for found in _MEASURE.finditer(sentence):
             metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
             if not any(map(metric.overlaps, inside)):
                 metrics.append(metric)
-        named = [each for each in inside if each.label != METHOD]
+        named = [spot for spot in inside if spot.label != METHOD]
         # Proper names that something is measured on and that no model marked.
         sure = [
-            Spot(*each.span(1), normal_form(each[1]).key, MATERIALS[0], each[1])
-            for each in _UNMARKED.finditer(_covered(sentence, [*named, *metrics]))
+            Spot(*match.span(1), normal_form(match[1]).key, MATERIALS[0], match[1])
+            for match in _UNMARKED.finditer(_covered(sentence, [*named, *metrics]))
         ]
         rest = [one for one in inside if not any(two.start <= one.start < two.end for two in sure)]
         inside = [*rest, *sure]
-        materials = sorted([each for each in inside if _is_material(sentence, each)])
+        materials = sorted([spot for spot in inside if _is_material(sentence, spot)])
         chains = _chains(sentence, materials)
-        unnamed = not any(_PROPER.search(each.name) for each in materials)
+        unnamed = not any(_PROPER.search(material.name) for material in materials)
         elsewhere = nowhere if _SEVERAL.search(sentence) else sole
         seen: set[str] = set()
         for group in _groups(sentence, sorted(metrics), inside, chains):
@@ -330,17 +330,17 @@ def find_values(
                 unit = symbol_of((number["unit"] or number["shared"] or "").strip("\\ "))
                 own = "" if method == material.key else method
                 told = metric.key, material.key, own, value, unit, split, group.is_difference
-                marks = tuple([start + each for place in places for each in place])
+                marks = tuple([start + offset for place in places for offset in place])
                 yield Value(*told, start, end, marks)
 
 
 def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     """The mentions, and other places of the same words; what is called a data set is no metric."""
     named: dict[str, Spot] = {}
-    for each in spots:
-        is_data = each.label == METRIC and _DATA_HEAD.search(each.name)
-        named.setdefault(each.name, each._replace(label=MATERIALS[0]) if is_data else each)
-    found = [each._replace(label=named[each.name].label) for each in spots]
+    for spot in spots:
+        is_data = spot.label == METRIC and _DATA_HEAD.search(spot.name)
+        named.setdefault(spot.name, spot._replace(label=MATERIALS[0]) if is_data else spot)
+    found = [spot._replace(label=named[spot.name].label) for spot in spots]
     for name in sorted(named, key=len, reverse=True):
         start = text.find(name)
         while start >= 0:
@@ -386,19 +386,19 @@ def _is_data_set(text: str, spot: Spot) -> bool:
 def _covered(sentence: str, spots: Iterable[Spot]) -> str:
     """The sentence with a sign for each character of the mentions, which patterns can ask for."""
     signs = list(sentence)
-    for each in spots:
-        signs[each.start : each.end] = "§" * (each.end - each.start)
+    for spot in spots:
+        signs[spot.start : spot.end] = "§" * (spot.end - spot.start)
     return "".join(signs)
 
 
 def _chains(sentence: str, spots: Iterable[Spot]) -> list[list[Spot]]:
     """Mentions in the lists that the sentence makes of them."""
     chains: list[list[Spot]] = []
-    for each in spots:
-        if chains and _LIST.fullmatch(sentence, chains[-1][-1].end, each.start):
-            chains[-1].append(each)
+    for spot in spots:
+        if chains and _LIST.fullmatch(sentence, chains[-1][-1].end, spot.start):
+            chains[-1].append(spot)
         else:
-            chains.append([each])
+            chains.append([spot])
     return chains
 
 
@@ -410,12 +410,13 @@ def _groups(
     plain = _covered(sentence, [spot for chain in chains for spot in chain])
     for numbers in _number_lists(sentence, spots):
         start, end, count = numbers[0].start(), numbers[-1].end(), len(numbers)
-        after = next((each for each in listed if each[0].start >= end), None)
-        before = next((each for each in reversed(listed) if each[-1].end <= start), None)
+        after = next((chain for chain in listed if chain[0].start >= end), None)
+        before = next((chain for chain in reversed(listed) if chain[-1].end <= start), None)
         tie = before and _METRIC_BEFORE.fullmatch(plain, before[-1].end, start)
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
         whole = all(
-            "." not in each["value"] and not (each["unit"] or each["shared"]) for each in numbers
+            "." not in number["value"] and not (number["unit"] or number["shared"])
+            for number in numbers
         )
         # Whole numbers before plain words count them, "814 usefulness assessments" and "30 Hb outliers"; what stands
         # in a bracket with more, "12 (CRP reduced", and "PcbCO2 = 18.0 Torr" tell of something else.
@@ -455,7 +456,7 @@ def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Mat
     listed: list[re.Match[str]] = []
     for number in NUMBER.finditer(sentence):
         before = sentence[: number.start()]
-        named = any(each.start <= number.start() < each.end for each in spots)
+        named = any(spot.start <= number.start() < spot.end for spot in spots)
         in_range = _RANGE_BEFORE.search(before) and not _FROM.search(before)
         numbered = _NUMBERED.search(sentence, 0, number.end() + 1)
         if named or in_range or numbered or _CONDITION.search(before):
@@ -489,7 +490,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
     first = min(start, metric.start) if metric.end <= start else start
-    reached = [each.end() for each in _REACHED.finditer(sentence, 0, first)]
+    reached = [match.end() for match in _REACHED.finditer(sentence, 0, first)]
     # What comes before "achieves" tells of others: "outperforms it and achieves 94 %".
     begin = reached[-1] if reached else 0
     if points and large and reached and not _IS_DISTANCE.search(sentence, begin, start):
@@ -521,13 +522,13 @@ def _measured_on(
             return tuple(chain)
         return (chain[0],) * count if len(chain) == 1 and paired else ()
 
-    before = [each for each in chains if each[-1].end <= group.start]
+    before = [chain for chain in chains if chain[-1].end <= group.start]
     if before and _BRACKET.fullmatch(sentence, before[-1][-1].end, group.start):
         return shared(before[-1][-1:])
-    within = [each for each in chains if group.start < each[0].start < group.end]
+    within = [chain for chain in chains if group.start < chain[0].start < group.end]
     if within and not _ON_ANOTHER.match(sentence, group.numbers[-1].end()):
         return shared(within[0]) if len(within) == 1 else ()
-    after = next((each for each in chains if each[0].start >= group.end), None)
+    after = next((chain for chain in chains if chain[0].start >= group.end), None)
     between = sentence[group.end : after[0].start] if after else ""
     # Words lead to a material where no other number or clause stands between.
     if after and len(between) <= _FURTHEST and not _AWAY.search(between):
@@ -555,17 +556,17 @@ def _method(
     others = compared and ("that" in compared[0] or not _REACHED.search(compared[1]))
     if others and not group.is_difference:
         return ""
-    for each in evaluated.get(start + group.metrics[0].start, ()):
-        if not _BEATEN.search(text[start : each.start]):
-            return each.key
+    for spot in evaluated.get(start + group.metrics[0].start, ()):
+        if not _BEATEN.search(text[start : spot.start]):
+            return spot.key
     begin = start
-    for each in reversed([one for one in inside if one.label == METHOD and one.end <= group.start]):
-        between = text[start + each.end : at]
-        if _BEATEN.search(text[start : start + each.start]):
+    for spot in reversed([one for one in inside if one.label == METHOD and one.end <= group.start]):
+        between = text[start + spot.end : at]
+        if _BEATEN.search(text[start : start + spot.start]):
             continue
         if _REACHES.search(between) and not _OURS.search(between):
-            return each.key
-        begin = start + each.end
+            return spot.key
+        begin = start + spot.end
         break
     if _OURS.search(text, begin, at) and not _THEIRS.search(text, begin, at):
         return _own_method(text, spots)
@@ -574,11 +575,11 @@ def _method(
 
 def _own_method(text: str, spots: Iterable[Spot]) -> str:
     """The method that the abstract proposes, where it gives it a name."""
-    for each in spots:
-        titled = each.start == 0 and text[each.end : each.end + 1] == ":"
-        proposed = titled or _PROPOSED.search(text[max(each.start - 120, 0) : each.start])
-        if proposed and each.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", each.name):
-            return each.key
+    for spot in spots:
+        titled = spot.start == 0 and text[spot.end : spot.end + 1] == ":"
+        proposed = titled or _PROPOSED.search(text[max(spot.start - 120, 0) : spot.start])
+        if proposed and spot.label == METHOD and re.search(r"(?<=\S)[A-Z0-9]", spot.name):
+            return spot.key
     return ""
 
 

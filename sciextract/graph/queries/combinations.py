@@ -103,16 +103,15 @@ def together(
             wanted = replace(question, least=max(least, question.least))
             best = list(islice(named_with(connection, nodes, wanted), question.limit))
     if versus:
-        ours = [each.node.id for each in best]
-        others = named_with(
-            connection, [versus], replace(question, least=1, surely=False), among=ours
-        )
-        counts: dict[int, int | None] = {each.node.id: each.documents for each in others}
+        ours = [partner.node.id for partner in best]
+        wanted = replace(question, least=1, surely=False)
+        others = named_with(connection, [versus], wanted, among=ours)
+        counts: dict[int, int | None] = {partner.node.id: partner.documents for partner in others}
         counts[versus.id] = None  # with itself
-        best = [replace(each, versus=counts.get(each.node.id, 0)) for each in best]
-    quoter = Quoter(connection, [each.id for each in nodes])
+        best = [replace(partner, versus=counts.get(partner.node.id, 0)) for partner in best]
+    quoter = Quoter(connection, [node.id for node in nodes])
     kind = label_number(connection, question.relation, "relation")
-    return [replace(each, quote=quoter.quote(each.node.id, kind)) for each in best]
+    return [replace(partner, quote=quoter.quote(partner.node.id, kind)) for partner in best]
 
 
 # So many abstracts name the first twenty of a large graph with a frequent node; where they do not, all are looked at.
@@ -164,7 +163,7 @@ def named_with(
         AND n.id NOT IN (SELECT value FROM json_each(:nodes)) ORDER BY c.documents DESC, c.whole, c.node""",
         {
             "among": None if among is None else json.dumps(among),
-            "nodes": json.dumps([each.id for each in nodes]), "least": asked.least, "generic": asked.generic,
+            "nodes": json.dumps([node.id for node in nodes]), "least": asked.least, "generic": asked.generic,
             "label": label_number(connection, asked.label, "entity"),
             "relation": label_number(connection, asked.relation, "relation"),
         },
@@ -176,7 +175,7 @@ def named_with(
         return -interval(documents, here)[0] * total / theirs, -documents / theirs, node
 
     # By sets, because a node may have hundreds of kinds; few names hold the first word of one.
-    names = {normal_form(each.name).spaced for each in nodes}
+    names = {normal_form(node.name).spaced for node in nodes}
     parts = {part for name in names for part in _parts(name)}
     firsts, sizes = {name.partition(" ")[0] for name in names}, Counter[int]()
     for row in rows if asked.by == "count" else sorted(rows, key=by_lift):
@@ -265,11 +264,12 @@ def gaps(
     number = label_number(connection, label, "entity")
     own = normal_form(node.name).spaced
     others = [
-        each
-        for each in nodes_where(connection, where, (number, generic, least))
-        if own not in _parts(name := normal_form(each.name).spaced) and name not in _parts(own)
+        candidate
+        for candidate in nodes_where(connection, where, (number, generic, least))
+        if own not in _parts(name := normal_form(candidate.name).spaced) and name not in _parts(own)
     ]
-    counts = dict(connection.execute(_COUNTED, (json.dumps([each.id for each in others]), node.id)))
+    numbers = json.dumps([other.id for other in others])
+    counts = dict(connection.execute(_COUNTED, (numbers, node.id)))
     by_chance, found = 0.0, []
     for other in others:
         expected = node.documents * other.documents / total
@@ -278,7 +278,7 @@ def gaps(
         documents = counts.get(other.id, 0)
         if documents <= _FEW * expected:
             found.append(Gap(other, documents, expected, _chance_of_at_most(documents, *sizes), ()))
-    found.sort(key=lambda each: (each.chance, each.node.id))
+    found.sort(key=lambda gap: (gap.chance, gap.node.id))
     company = named_with(connection, [node], TogetherQuestion(label, generic=generic))
     return Passed(_with_nearest(connection, found[:limit], company), len(others), by_chance)
 
@@ -291,21 +291,20 @@ def _with_nearest(
     connection: Connection, gaps: Sequence[Gap], company: Iterable[Together]
 ) -> tuple[Gap, ...]:
     """The gaps with what comes closest to each among the nodes that are named with the other one."""
-    known = {each.node.id: each for each in company}
-    near: dict[int, list[tuple[float, int]]] = {each.node.id: [] for each in gaps}
+    known = {partner.node.id: partner for partner in company}
+    near: dict[int, list[tuple[float, int]]] = {gap.node.id: [] for gap in gaps}
     # The plus keeps SQLite from looking for each partner in each abstract.
-    for gap, partner, documents in connection.execute(
-        """SELECT g.node, p.node, count(*) FROM node_document g CROSS JOIN node_document p ON p.document = g.document
-        WHERE g.node IN (SELECT value FROM json_each(?)) AND +p.node IN (SELECT value FROM json_each(?))
-        AND p.node <> g.node GROUP BY 1, 2""",
-        (json.dumps(list(near)), json.dumps(list(known))),
-    ):
-        near[gap].append((documents / math.sqrt(known[partner].node.documents), partner))
+    query = """SELECT g.node, p.node, count(*) FROM node_document g CROSS JOIN node_document p ON p.document = g.document
+    WHERE g.node IN (SELECT value FROM json_each(?)) AND +p.node IN (SELECT value FROM json_each(?))
+    AND p.node <> g.node GROUP BY 1, 2"""
+    numbers = json.dumps(list(near)), json.dumps(list(known))
+    for node, partner, documents in connection.execute(query, numbers):
+        near[node].append((documents / math.sqrt(known[partner].node.documents), partner))
     found = []
-    for each in gaps:
-        best = sorted(near[each.node.id], reverse=True)[:_MOST_NEAREST]
+    for gap in gaps:
+        best = sorted(near[gap.node.id], reverse=True)[:_MOST_NEAREST]
         nearest = [(known[other].node, known[other].documents) for _, other in best]
-        found.append(replace(each, nearest=tuple(nearest)))
+        found.append(replace(gap, nearest=tuple(nearest)))
     return tuple(found)
 
 

@@ -132,7 +132,7 @@ def neighbours(
     kind = "" if relation is None else "AND +e.label = :label"
     if not generic:
         kind += f" AND NOT EXISTS ({_GENERIC_END})"
-    ours = [node.id, *[each.id for each in narrower]]
+    ours = [node.id, *[hyponym.id for hyponym in narrower]]
     number = label_number(connection, relation, "relation")
     # Either end by its index; an edge between two of them is found from both.
     order, values = "LIMIT :limit", {"nodes": json.dumps(ours), "label": number, "limit": limit}
@@ -143,10 +143,11 @@ def neighbours(
     for row in connection.execute(query, values).fetchall():
         edge, head, tail, label, symmetric, *counts = row
         pair = node_of(connection, head), node_of(connection, tail)
-        some = [each for *_, each in support_of(connection, [edge], sentences)] if sentences else []
+        support = support_of(connection, [edge], sentences) if sentences else ()
+        some = [sentence for *_, sentence in support]
         if symmetric and head not in ours:  # without direction: read from the node
             pair = pair[::-1]
-            some = [replace(each, head=each.tail, tail=each.head) for each in some]
+            some = [replace(sentence, head=sentence.tail, tail=sentence.head) for sentence in some]
         edges.append(Edge(*(edge, *pair, label, bool(symmetric), *counts, tuple(some))))
     return edges
 
@@ -155,16 +156,14 @@ def support_of(
     connection: Connection, edges: Iterable[int], most: int
 ) -> Iterator[tuple[int, int, Sentence]]:
     """The most probable sentences of each edge: its number, that of the document, and the sentence."""
-    rows = connection.execute(
-        """SELECT s.edge, s.document, s.turned, t.content, s.head_start, s.head_end, s.tail_start, s.tail_end,
+    query = """SELECT s.edge, s.document, s.turned, t.content, s.head_start, s.head_end, s.tail_start, s.tail_end,
             d.doc_key, d.year, s.char_start, s.char_end, s.score
         FROM (
             SELECT *, row_number() OVER (PARTITION BY edge ORDER BY score DESC NULLS LAST, document, number) AS place
             FROM support JOIN evidence USING (document, number) WHERE edge IN (SELECT value FROM json_each(?))
         ) s JOIN document d ON d.id = s.document JOIN text t ON t.document = s.document
-        WHERE s.place <= ? ORDER BY s.edge, s.place""",
-        (json.dumps(list(edges)), most),
-    )
+        WHERE s.place <= ? ORDER BY s.edge, s.place"""
+    rows = connection.execute(query, (json.dumps(list(edges)), most))
     for edge, document, turned, content, *spans, doc_key, year, start, end, score in rows:
         one, other = (spans[0], spans[1]), (spans[2], spans[3])
         ends = (other, one) if turned else (one, other)

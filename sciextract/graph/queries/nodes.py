@@ -30,8 +30,8 @@ def label_number(connection: Connection, name: str | None, kind: Kind) -> int | 
     if name is None:
         return None
     rows = connection.execute("SELECT name, id FROM label ORDER BY name <> ?", (name,))
-    for each, number in rows:
-        if each.casefold() == name.casefold():
+    for label, number in rows:
+        if label.casefold() == name.casefold():
             return int(number)
     known = ", ".join(types_of(connection, kind))
     raise UsageError(f"the graph has no {kind} type {name!r}", f"it has {known or 'none'}")
@@ -56,12 +56,9 @@ class Alias:
 
 def labels_of(connection: Connection, node: int) -> dict[str, int]:
     """Mentions by type, the most frequent first."""
-    rows = connection.execute(
-        """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
-        WHERE n.node = ? ORDER BY n.mentions DESC, l.name""",
-        (node,),
-    )
-    return dict(rows.fetchall())
+    query = """SELECT l.name, n.mentions FROM node_label n JOIN label l ON l.id = n.label
+    WHERE n.node = ? ORDER BY n.mentions DESC, l.name"""
+    return dict(connection.execute(query, (node,)).fetchall())
 
 
 def years_of(connection: Connection, node: int) -> dict[int, int]:
@@ -72,11 +69,9 @@ def years_of(connection: Connection, node: int) -> dict[int, int]:
 
 def aliases_of(connection: Connection, node: int) -> list[Alias]:
     """Ways to write a node, the most frequent first."""
-    rows = connection.execute(
-        """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules""",
-        (node,),
-    )
+    query = """SELECT f.surface, a.rules, a.documents, a.mentions FROM alias a JOIN form f ON f.id = a.form
+    WHERE a.node = ? ORDER BY a.mentions DESC, f.surface, a.rules"""
+    rows = connection.execute(query, (node,))
     return [Alias(surface, MergeRule(rules).words, *counts) for surface, rules, *counts in rows]
 
 
@@ -144,7 +139,7 @@ class About:
     unmatched: dict[str, list[str]]
 
 
-NODE_COLUMNS = [each.name for each in fields(Node)]
+NODE_COLUMNS = [field.name for field in fields(Node)]
 _NODE = ", ".join(["l.name" if name == "label" else f"n.{name}" for name in NODE_COLUMNS])
 NODE = f"SELECT {_NODE} FROM node n JOIN label l ON l.id = n.label "
 
@@ -172,16 +167,14 @@ def find_node(connection: Connection, name: str) -> Node:
             raise UnknownNodeError(problem, f"the acronym stands for: {listed}")
     # Names that begin like the wanted one or are among the most frequent, and are spelled nearly so.
     folded, prefix = form.folded, form.folded[:2]
-    rows = connection.execute(
-        f"""SELECT * FROM (SELECT m.key, n.name FROM name m JOIN node n ON n.id = m.id
-            WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT {_CANDIDATES})
-        UNION ALL SELECT * FROM (SELECT m.key, n.name FROM node n JOIN name m ON n.id = m.id
-            ORDER BY n.documents DESC LIMIT {_CANDIDATES})""",
-        (prefix, prefix + _LAST_CHARACTER),
-    )
+    query = f"""SELECT * FROM (SELECT m.key, n.name FROM name m JOIN node n ON n.id = m.id
+        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT {_CANDIDATES})
+    UNION ALL SELECT * FROM (SELECT m.key, n.name FROM node n JOIN name m ON n.id = m.id
+        ORDER BY n.documents DESC LIMIT {_CANDIDATES})"""
+    rows = connection.execute(query, (prefix, prefix + _LAST_CHARACTER))
     names = {key.casefold(): name for key, name in rows}
-    close = [names[each] for each in difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)]
-    holding = [each for key, each in names.items() if len(folded) > 3 and folded in key]
+    close = [names[match] for match in difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)]
+    holding = [name for key, name in names.items() if len(folded) > 3 and folded in key]
     alike = ", ".join(list(dict.fromkeys([*close, *holding]))[:_SUGGESTIONS])
     hint = f"did you mean: {alike}" if alike else "sciextract graph top lists nodes"
     raise UnknownNodeError(problem, hint)
@@ -206,34 +199,29 @@ def narrower(connection: Connection, node: Node) -> list[Node]:
     The most frequent first, 500 at most; kinds of a hyponym are none.
     """
     ending, found = normal_form(node.name).spaced, []
-    for each in nodes_where(
-        connection,
-        f"""WHERE n.id <> :node AND n.id IN (
-            SELECT m.id FROM name m, (SELECT key FROM name WHERE id = :node) w
-            WHERE substr(m.key, -length(w.key)) = w.key
-            UNION SELECT narrow FROM ({HYPONYMS}) WHERE wide = :node
-        ) ORDER BY n.documents DESC, n.id LIMIT {_MOST_NARROWER}""",
-        {"node": node.id},
-    ):
-        words = normal_form(each.name).spaced
+    where = f"""WHERE n.id <> :node AND n.id IN (
+        SELECT m.id FROM name m, (SELECT key FROM name WHERE id = :node) w
+        WHERE substr(m.key, -length(w.key)) = w.key
+        UNION SELECT narrow FROM ({HYPONYMS}) WHERE wide = :node
+    ) ORDER BY n.documents DESC, n.id LIMIT {_MOST_NARROWER}"""
+    for candidate in nodes_where(connection, where, {"node": node.id}):
+        words = normal_form(candidate.name).spaced
         # Keys have no spaces: "smart" does not end in the word "art".
         if not words.endswith(ending) or words.endswith(f" {ending}"):
-            found.append(each)
+            found.append(candidate)
     return found
 
 
 def about(connection: Connection, node: Node, most_aliases: int = 12) -> About:
     """Types, years and aliases of a node; the name itself needs no rule."""
     aliases = [
-        replace(each, rules=()) if each.surface == node.name else each
-        for each in aliases_of(connection, node.id)
+        replace(alias, rules=()) if alias.surface == node.name else alias
+        for alias in aliases_of(connection, node.id)
     ]
     unmatched: dict[str, list[str]] = {}
-    for reason, surface in connection.execute(
-        """SELECT u.reason, f.surface FROM unmatched u JOIN form f ON f.id = u.form
-        WHERE u.node = ? ORDER BY 1, 2""",
-        (node.id,),
-    ):
+    query = """SELECT u.reason, f.surface FROM unmatched u JOIN form f ON f.id = u.form
+    WHERE u.node = ? ORDER BY 1, 2"""
+    for reason, surface in connection.execute(query, (node.id,)):
         unmatched.setdefault(reason, []).append(surface)
     labels, years = labels_of(connection, node.id), years_of(connection, node.id)
     known = meanings(connection, node.id)
@@ -242,12 +230,9 @@ def about(connection: Connection, node: Node, most_aliases: int = 12) -> About:
 
 def meanings(connection: Connection, name: int) -> dict[str, int]:
     """Expansions of an acronym that has several, the most frequent first."""
-    found = connection.execute(
-        """SELECT coalesce(n.name, m.key), a.documents FROM ambiguous a JOIN name m ON m.id = a.long
-        LEFT JOIN node n ON n.id = a.long WHERE a.short = ? ORDER BY a.documents DESC, 1""",
-        (name,),
-    )
-    return dict(found.fetchall())
+    query = """SELECT coalesce(n.name, m.key), a.documents FROM ambiguous a JOIN name m ON m.id = a.long
+    LEFT JOIN node n ON n.id = a.long WHERE a.short = ? ORDER BY a.documents DESC, 1"""
+    return dict(connection.execute(query, (name,)).fetchall())
 
 
 def name_keys(form: NormalForm) -> list[str]:
@@ -276,9 +261,8 @@ def top(
     Raises:
         UsageError: The graph has no such type.
     """
-    values = {
-        "label": label_number(connection, label, "entity"), "since": since, "generic": generic, "limit": limit,
-    }  # fmt: skip
+    number = label_number(connection, label, "entity")
+    values = {"label": number, "since": since, "generic": generic, "limit": limit}
     # coalesce would not use the index.
     where = f"WHERE n.generic <= :generic {'' if label is None else 'AND n.label = :label '}"
     if since is None:
@@ -287,11 +271,9 @@ def top(
     # No node that fewer abstracts name in all years comes before the last of the most frequent ones.
     recent = f"""SELECT (SELECT total(documents) FROM node_year WHERE node = n.id AND year >= :since) AS recent
     FROM node n {where} ORDER BY n.documents DESC LIMIT :limit"""
-    rows = connection.execute(
-        f"""SELECT sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
-        JOIN node_year y ON y.node = n.id {where} AND y.year >= :since
-        AND n.documents >= (SELECT min(recent) FROM ({recent}))
-        GROUP BY n.id ORDER BY 1 DESC, n.id LIMIT :limit""",
-        values,
-    )
+    query = f"""SELECT sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
+    JOIN node_year y ON y.node = n.id {where} AND y.year >= :since
+    AND n.documents >= (SELECT min(recent) FROM ({recent}))
+    GROUP BY n.id ORDER BY 1 DESC, n.id LIMIT :limit"""
+    rows = connection.execute(query, values)
     return [replace(Node(*row), documents=recent) for recent, *row in rows]

@@ -53,7 +53,7 @@ class NamingSentence:
 
 def quoted(sentences: Iterable[NamingSentence]) -> str:
     """Sentences on one line."""
-    return " […] ".join([" ".join(each.text.split()) for each in sentences])
+    return " […] ".join([" ".join(sentence.text.split()) for sentence in sentences])
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Paper:
             **asdict(self.published),
             "mentions": self.mentions,
             "relations": self.relations,
-            "sentences": [asdict(each) for each in self.sentences],
+            "sentences": [asdict(sentence) for sentence in self.sentences],
         }
 
 
@@ -108,21 +108,20 @@ def papers_of(
         sentences: How many sentences to bring for each.
         limit: At most so many.
     """
-    numbers = [each.id for each in others]
+    numbers = [other.id for other in others]
     relations: dict[int, set[str]] = defaultdict(set)
     for document, label in connection.execute(_RELATIONS, (node.id, json.dumps(numbers))):
         relations[document].add(label)
-    own = [_pattern(connection, [each]) for each in (node.id, *numbers)]
-    wider = [_pattern(connection, [each], borrowed=True) for each in (node.id, *numbers)]
-    both = "".join([_NAMES_BOTH.format(each) for each in numbers])
+    own = [_pattern(connection, [number]) for number in (node.id, *numbers)]
+    wider = [_pattern(connection, [number], borrowed=True) for number in (node.id, *numbers)]
+    both = "".join([_NAMES_BOTH.format(number) for number in numbers])
     found: list[Paper] = []
-    for *row, mentions, content, ends in connection.execute(
-        f"""SELECT {PAPER}, max(n.mentions, n.matched + n.nested) AS mentions, t.content, t.sentences
-        FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
-        WHERE n.node = :node {both} AND {IN_YEARS}
-        ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id""",
-        {"node": node.id, **years._asdict()},
-    ):
+    query = f"""SELECT {PAPER}, max(n.mentions, n.matched + n.nested) AS mentions, t.content, t.sentences
+    FROM node_document n JOIN document d ON d.id = n.document JOIN text t ON t.document = n.document
+    WHERE n.node = :node {both} AND {IN_YEARS}
+    ORDER BY d.year DESC NULLS LAST, mentions DESC, d.doc_key, d.id"""
+    rows = connection.execute(query, {"node": node.id, **years._asdict()})
+    for *row, mentions, content, ends in rows:
         paper, quoted = paper_of(row), list[NamingSentence]()
         if related and paper.document not in relations:
             continue
@@ -158,16 +157,14 @@ def _pattern(
     connection: Connection, nodes: Sequence[int], *, borrowed: bool = False
 ) -> re.Pattern[str]:
     """How nodes are written: by names of their own; also by those that coreference gave them, if they are wanted."""
-    rows = connection.execute(
-        """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
-        WHERE a.node IN (SELECT value FROM json_each(?)) ORDER BY a.mentions DESC LIMIT ?""",
-        (_BY_COREFERENCE, json.dumps(nodes), _MOST_FORMS),
-    )
+    query = """SELECT f.surface, a.rules & ? FROM alias a JOIN form f ON f.id = a.form
+    WHERE a.node IN (SELECT value FROM json_each(?)) ORDER BY a.mentions DESC LIMIT ?"""
+    rows = connection.execute(query, (_BY_COREFERENCE, json.dumps(nodes), _MOST_FORMS))
     return names_pattern([surface for surface, coreferent in rows if borrowed or not coreferent])
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[Place]:
-    return [each.span() for each in pattern.finditer(text)]
+    return [place.span() for place in pattern.finditer(text)]
 
 
 class Quoter:
@@ -196,14 +193,14 @@ class Quoter:
         """
         pattern, apart = _pattern(self._connection, [node]), None
         named = self._connection.execute(_OTHER, {"other": node, "relation": relation})
-        shared = [self._rank(*each) for each in named if each[0] in self._own]
+        shared = [self._rank(*row) for row in named if row[0] in self._own]
         for *_, document in nlargest(_MOST_LOOKED_AT, shared):
             ((paper, text, ends),) = self._papers(_NUMBERED, (-document,))
             ours, theirs = _spans(self._pattern, text), _spans(pattern, text)
             found = sentences_with(text, ends, [ours, theirs])
-            one = [each for each in found if not {*ours}.isdisjoint(each.mentions)]
-            other = [each for each in found if not {*theirs}.isdisjoint(each.mentions)]
-            if both := [each for each in one if each in other]:
+            one = [sentence for sentence in found if not {*ours}.isdisjoint(sentence.mentions)]
+            other = [sentence for sentence in found if not {*theirs}.isdisjoint(sentence.mentions)]
+            if both := [sentence for sentence in one if sentence in other]:
                 return replace(paper, sentences=(both[0],))
             stated = (*one[:1], *other[:1])
             if apart is None or len(stated) > len(apart.sentences):
@@ -218,7 +215,7 @@ class Quoter:
         """Papers with a sentence that begins with the node and tells what it is, those that name it most often first."""
         defined = re.compile(f"{_BEGINS}({self._pattern.pattern}){_DEFINES}")
         for paper, text, ends in self._papers(_NAMED, {"nodes": self._nodes}):
-            if places := [each.span(1) for each in defined.finditer(text)]:
+            if places := [match.span(1) for match in defined.finditer(text)]:
                 yield replace(paper, sentences=tuple(sentences_with(text, ends, [places])[:1]))
 
     def stating(self, edge: int) -> Paper:
@@ -232,7 +229,7 @@ class Quoter:
         """The paper with its first sentence, not the title if possible, that names the node by a name of its own."""
         ((paper, text, ends),) = self._papers(_NUMBERED, (document,))
         found = sentences_with(text, ends, [_spans(self._pattern, text)])
-        found.sort(key=lambda each: each.text == paper.published.title)
+        found.sort(key=lambda sentence: sentence.text == paper.published.title)
         return replace(paper, sentences=tuple(found[:1]))
 
     def _papers(self, query: str, values: Any) -> Iterator[tuple[Paper, str, str]]:
@@ -240,9 +237,8 @@ class Quoter:
             yield paper_of(row), unpacked(content), ends
 
 
-_WITH_TEXT = (
-    f"SELECT {PAPER}, t.content, t.sentences FROM document d JOIN text t ON t.document = d.id "
-)
+_WITH_TEXT = f"""SELECT {PAPER}, t.content, t.sentences FROM document d
+JOIN text t ON t.document = d.id"""
 _NUMBERED = f"{_WITH_TEXT} WHERE d.id = ?"
 _NAMED = f"""{_WITH_TEXT} JOIN node_document n ON n.document = d.id
 WHERE n.node IN (SELECT value FROM json_each(:nodes)) ORDER BY n.mentions DESC, n.document"""
@@ -275,7 +271,7 @@ def names_pattern(names: Iterable[str]) -> re.Pattern[str]:
             ending = f"(?:{re.escape(last)}|{re.escape(one)})"
         words = r"[\s-]+".join([*map(re.escape, first), ending])
         patterns.add(words if acronym else f"(?i:{words})")
-    ordered = sorted(patterns, key=lambda each: (-len(each), each))
+    ordered = sorted(patterns, key=lambda pattern: (-len(pattern), pattern))
     return re.compile(rf"(?<!\w)(?:{'|'.join(ordered) or '(?!)'})(?!\w)")
 
 
@@ -296,4 +292,4 @@ def sentences_with(text: str, ends: str, places: Sequence[Sequence[Place]]) -> l
         if mentions := sorted({place for some in groups for place in some}):
             sentence = NamingSentence(start, end, text[start:end], tuple(mentions))
             found.append((sum(map(bool, groups)), sentence))
-    return [each for _, each in sorted(found, key=lambda one: -one[0])]
+    return [sentence for _, sentence in sorted(found, key=lambda one: -one[0])]

@@ -25,8 +25,8 @@ from sciextract.graph.queries.papers import (
 from sciextract.graph.values import METRIC
 
 _LOWER_IS_BETTER = re.compile(
-    r"error|\b[WTCE]ER\b|\b(?:R?MSE|MAE|MAPE|FID)\b|perplexity|\bPPL\b|loss|distance|time|latency|cost", re.IGNORECASE
-)  # fmt: skip
+    r"(?i)error|\b[WTCE]ER\b|\b(?:R?MSE|MAE|MAPE|FID)\b|perplexity|\bPPL\b|loss|distance|time|latency|cost"
+)
 
 
 class Result(NamedTuple):
@@ -111,18 +111,17 @@ def results(
     for column, node in (("metric", metric), ("material", material)):
         if node:
             kinds = narrower(connection, node) if with_narrower else []
-            numbers = ", ".join([str(each.id) for each in (node, *kinds)])
+            numbers = ", ".join([str(kind.id) for kind in (node, *kinds)])
             where += f" AND r.{column} IN ({numbers})"
     if named:
         where += f" AND r.document IN (SELECT document FROM node_document WHERE node = {named.id})"
-    rows = connection.execute(
-        f"""SELECT {PAPER}, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
+    query = f"""SELECT {PAPER}, r.metric, r.material, r.method, v.value, v.unit, v.split, v.is_difference,
             v.char_start, v.char_end, v.places, t.content
         FROM result r JOIN reported v ON v.document = r.document AND v.number = r.number
         JOIN document d ON d.id = r.document JOIN text t ON t.document = r.document
-        WHERE {where} ORDER BY r.document, r.number""",
-        {"differences": differences, **years._asdict()},
-    ).fetchall()
+        WHERE {where} ORDER BY r.document, r.number"""
+    values = {"differences": differences, **years._asdict()}
+    rows = connection.execute(query, values).fetchall()
     known = cache(lambda node: None if node is None else node_of(connection, node))
     found = []
     for *row, value, unit, split, is_difference, start, end, places, content in rows:
@@ -131,10 +130,10 @@ def results(
         sentence = NamingSentence(start, end, unpacked(content)[start:end], marks)
         told = value, unit, split, bool(is_difference), paper_of(row[:-3]), sentence
         found.append(Result(*(*map(known, row[-3:]), *told)))
-    sizes = Counter([each.board for each in found])
+    sizes = Counter([result.board for result in found])
 
-    def rank(each: Result) -> tuple[object, ...]:
-        best = 1 if _LOWER_IS_BETTER.search(each.metric.name) else -1
-        return each.material is None, -sizes[each.board], each.board, best * each.value
+    def rank(result: Result) -> tuple[object, ...]:
+        best = 1 if _LOWER_IS_BETTER.search(result.metric.name) else -1
+        return result.material is None, -sizes[result.board], result.board, best * result.value
 
     return sorted(found, key=rank)

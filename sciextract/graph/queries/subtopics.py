@@ -93,17 +93,14 @@ def subtopics(
     if of:
         counted = """SELECT o.node, count(*) AS uses FROM node_document h JOIN node_document o ON o.document = h.document
         WHERE h.node = :of GROUP BY o.node"""
-    nodes = nodes_where(
-        connection,
-        f"""JOIN ({counted}) c ON c.node = n.id WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label)
-        AND n.id IS NOT :of AND c.uses BETWEEN :least AND :most ORDER BY c.uses DESC, n.id LIMIT {_MOST_NODES}""",
-        values,
-    )
+    where = f"""JOIN ({counted}) c ON c.node = n.id WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label)
+    AND n.id IS NOT :of AND c.uses BETWEEN :least AND :most ORDER BY c.uses DESC, n.id LIMIT {_MOST_NODES}"""
+    nodes = nodes_where(connection, where, values)
     here = "WHERE id IN (SELECT document FROM node_document WHERE node = :of)" if of else ""
     # As text, because a row for each place takes ten times as long.
     dated = f"SELECT group_concat(id), group_concat(coalesce(year, 0)) FROM document {here}"
-    found_documents = connection.execute(dated, values).fetchone()
-    documents, years = (np.fromstring(each or "", np.int64, sep=",") for each in found_documents)
+    columns = connection.execute(dated, values).fetchone()
+    documents, years = (np.fromstring(column or "", np.int64, sep=",") for column in columns)
     place_of = np.full(documents.max(initial=0) + 1, -1)
     place_of[documents] = np.arange(len(documents))
     named = np.zeros((len(nodes), len(documents)), bool)
@@ -128,10 +125,9 @@ def subtopics(
         problem = "no two nodes are named together more often than by chance"
         raise UsageError(problem, "lower --least, or leave out --type")
     net = np.where(often, counts / np.maximum(expected, 1e-9), 0)[np.ix_(joined, joined)]
-    best, homes = max(
-        (_communities(net, resolution, seed) for seed in _SEEDS), key=lambda found: found[0]
-    )
-    groups = [joined[homes == each].tolist() for each in range(homes.max() + 1)]
+    searches = [_communities(net, resolution, seed) for seed in _SEEDS]
+    best, homes = max(searches, key=lambda search: search[0])
+    groups = [joined[homes == community].tolist() for community in range(homes.max() + 1)]
     member = np.zeros((len(nodes), len(groups)), np.float32)
     member[joined, homes] = 1
     shares = np.concatenate([part.T @ member for part in _parts(named)])
@@ -140,14 +136,14 @@ def subtopics(
     for place, group in enumerate(groups):
         mine = home == place
         telling = _log_odds(named[:, mine].sum(axis=1, dtype=np.float32), uses)
-        title = sorted(group, key=lambda each: (-telling[each], each))[:_TITLE_NODES]
-        members = sorted(group, key=lambda each: (-uses[each], nodes[each].name))
+        title = sorted(group, key=lambda number: (-telling[number], number))[:_TITLE_NODES]
+        members = sorted(group, key=lambda number: (-uses[number], nodes[number].name))
         known = years[mine & (years > 0)]
         mean_year = float(known.mean()) if len(known) else None
-        names = ", ".join([nodes[each].name for each in title])
-        part = tuple([nodes[each] for each in members])
+        names = ", ".join([nodes[number].name for number in title])
+        part = tuple([nodes[number] for number in members])
         found.append(Subtopic(names, part, int(mine.sum()), mean_year))
-    found.sort(key=lambda each: (-each.documents, each.title))
+    found.sort(key=lambda topic: (-topic.documents, topic.title))
     return Subtopics(tuple(found), best)
 
 

@@ -100,7 +100,7 @@ class Trend(NamedTuple):
     @property
     def peak(self) -> Period:
         """The period in which the share was highest for certain: the highest lower end of an interval."""
-        return max(self.periods, key=lambda each: each.interval[0])
+        return max(self.periods, key=lambda period: period.interval[0])
 
     @property
     def collapsed(self) -> bool:
@@ -116,7 +116,7 @@ class Trend(NamedTuple):
             "certain_slope": self.certain,
             "slope_since": self.recent[0].first,
             "peak": self.peak.to_json(),
-            "periods": [each.to_json() for each in self.periods],
+            "periods": [period.to_json() for period in self.periods],
         }
 
 
@@ -185,20 +185,20 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
         needed = f"a trend needs two periods of {question.thin} abstracts or more"
         raise UsageError(f"{needed}; {counted}", hint)
     wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
-    values = {
-        "least": question.least, "label": label_number(connection, question.label, "entity"),
-        "first": min(totals), "last": max(totals), "generic": question.generic,
-    }  # fmt: skip
+    number = label_number(connection, question.label, "entity")
+    values = {"least": question.least, "label": number, "generic": question.generic}
+    values |= {"first": min(totals), "last": max(totals)}
     counts: dict[int, dict[int, int]] = defaultdict(dict)
     for node, year, documents in connection.execute(f"{_BY_YEAR} {wanted}", values):
         counts[node][year] = documents
     if question.narrower:
         dated = dict(connection.execute(_DATED, values))
         for node, listed in connection.execute(_WITH_NARROWER):
-            counts[node] = Counter([dated[each] for each in {*listed.split(",")} if each in dated])
+            documents = dated.keys() & listed.split(",")
+            counts[node] = Counter([dated[document] for document in documents])
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
-    recent = [each for each in pooled if each.middle > pooled[-1].last - question.recent]
+    recent = [period for period in pooled if period.middle > pooled[-1].last - question.recent]
     for node in nodes_where(connection, f"{wanted} ORDER BY n.id", values):
         years = counts[node.id]
         if sum(years.values()) < question.least:
@@ -212,7 +212,7 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
             trend = trend._replace(periods=_counted(pooled, years))
             if sign < 0 or not trend.collapsed:
                 clear.append(trend)
-    clear.sort(key=lambda each: (-sign * each.certain, each.node.id))
+    clear.sort(key=lambda trend: (-sign * trend.certain, trend.node.id))
     # Without a trend 2.5 in a hundred pass, for each direction.
     return Passed(tuple(clear[:limit]), tested, 0.025 * tested)
 
@@ -233,12 +233,9 @@ def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Per
 
 
 def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:
-    rows = connection.execute(
-        """SELECT year, count(*) FROM document
-        WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year""",
-        (since, until),
-    )
-    return dict(rows.fetchall())
+    query = """SELECT year, count(*) FROM document
+    WHERE year >= coalesce(?, year) AND year <= coalesce(?, year) GROUP BY year ORDER BY year"""
+    return dict(connection.execute(query, (since, until)).fetchall())
 
 
 def _pooled(totals: Mapping[int, int], thin: int) -> list[Period]:
@@ -253,9 +250,9 @@ def _pooled(totals: Mapping[int, int], thin: int) -> list[Period]:
 
 def _counted(pooled: Iterable[Period], years: Mapping[int, int]) -> tuple[Period, ...]:
     periods = []
-    for each in pooled:
-        documents = sum([years.get(year, 0) for year in range(each.first, each.last + 1)])
-        periods.append(Period(each.first, each.last, each.middle, documents, each.total))
+    for period in pooled:
+        documents = sum([years.get(year, 0) for year in range(period.first, period.last + 1)])
+        periods.append(Period(period.first, period.last, period.middle, documents, period.total))
     return tuple(periods)
 
 
@@ -271,7 +268,7 @@ def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:
     waiting: tuple[int, ...] = ()
     for year in totals:
         waiting = (*waiting, year)
-        if sum(totals[each] for each in waiting) >= thin:
+        if sum(totals[thin_year] for thin_year in waiting) >= thin:
             groups.append(waiting)
             waiting = ()
     if groups:
@@ -285,10 +282,12 @@ def slope_and_z(periods: Sequence[Period]) -> tuple[float, float]:
     >>> slope_and_z([Period(2000, 2000, 2000, 10, 100), Period(2001, 2001, 2001, 20, 100)])
     (0.1, 1.9802950859533488)
     """
-    everything = sum(each.total for each in periods)
-    share = sum(each.documents for each in periods) / everything
-    middle = sum(each.middle * each.total for each in periods) / everything
-    spread = sum(each.total * (each.middle - middle) ** 2 for each in periods)
-    moved = sum((each.middle - middle) * (each.documents - each.total * share) for each in periods)
+    everything = sum(period.total for period in periods)
+    share = sum(period.documents for period in periods) / everything
+    middle = sum(period.middle * period.total for period in periods) / everything
+    spread = sum(period.total * (period.middle - middle) ** 2 for period in periods)
+    moved = sum(
+        (period.middle - middle) * (period.documents - period.total * share) for period in periods
+    )
     error = math.sqrt(share * (1 - share) * spread)
     return moved / spread, moved / error if error else 0.0
