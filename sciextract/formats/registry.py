@@ -186,7 +186,7 @@ FORMATS: list[FormatSpec] = [
         opening=r"\s*(?=<)"
         + _inside(r"<!DOCTYPE article\b", r"<pmc-articleset\b", r"<(?:\w+:)?(?:article|journal)-meta\b")),
     FormatSpec("xmi", "UIMA CAS XMI, one document a file, with its type system next to it",
-        (".xmi",), reader=".xmi:read_xmi", writer=".cas:XmiWriter", empty_is_none=True,
+        (".xmi",), reader=".xmi:read_xmi", writer=".cas:XmiWriter", empty_is_none=True, options=("schema", "attributes"),
         opening=r"\s*(?=<)" + _inside(r"<xmi:XMI\b", r"<typeSystemDescription\b"),
         output="folder", extra="formats"),
     FormatSpec("bioc", "BioC XML: a collection of documents with passages",

@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from sciextract.documents.annotations import Entity, Span
+from sciextract.documents.annotations import Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
@@ -319,8 +319,9 @@ class CasReading:
             label, rest = self._label_of(structure)
             if not label and structure.type_name not in labelled:
                 label = structure.short_name
-            self._entities[structure.xmi_id] = self._items.entity([structure.span], label)
-            unread[_FEATURES] += bool(rest)
+            entity = self._items.entity([structure.span], label)
+            self._entities[structure.xmi_id] = entity
+            self._add_attributes(entity, structure, rest)
         for structure in self._all:
             if ends := self._ends_of(structure):
                 with self._items.leaving_out(LOOSE):
@@ -355,7 +356,11 @@ class CasReading:
     def _label_of(self, item: FeatureStructure) -> tuple[str, dict[str, str]]:
         """The label of a layer's item, and its other features."""
         declared = self._types.features_of(item.type_name)
-        names = [*_LABEL_FEATURES, *declared]
+        # A layer with a feature for the label has others for what is said besides.
+        names = [name for name in _LABEL_FEATURES if name in declared] or [
+            *_LABEL_FEATURES,
+            *declared,
+        ]
         if not declared and item.type_name not in _UNTYPED_LAYERS:
             # Without a type system, a feature whose value is no id of an element may be the label.
             names += [
@@ -389,8 +394,21 @@ class CasReading:
             for to in targets
         )
         label, rest = self._label_of(item)
-        self._items.relation(head, tail, label or item.short_name, None)
-        unread[_FEATURES] += not {*rest} <= {*ends}
+        made = self._items.relation(head, tail, label or item.short_name, None)
+        self._add_attributes(made, item, {k: v for k, v in rest.items() if k not in ends})
+
+    def _add_attributes(
+        self, target: Entity | Relation, item: FeatureStructure, rest: Mapping[str, str]
+    ) -> None:
+        """Of a layer that users made, what holds a string, and what is true; all else is counted."""
+        texts = self._types.features_of(item.type_name)
+        others = 0
+        for name, value in rest.items():
+            if is_custom(item.type_name) and (name in texts or value == "true"):
+                self._items.attribute(target, name, value if name in texts else "")
+            else:
+                others += value != "false"
+        self._items.unread[_FEATURES] += bool(others)
 
     def _links(self, chain: FeatureStructure) -> list[FeatureStructure]:
         links: dict[str, FeatureStructure] = {}

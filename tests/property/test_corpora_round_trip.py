@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 from sciextract.documents.annotations import NOT_REJECTED, Span, State
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import AttributeKind, AttributeType
+from sciextract.documents.schema_file import load_schema
 from sciextract.formats import open_writer, read
 from sciextract.formats.safe_xml import LOSS, xml_safe
 from tests.shared_data import shared_path
@@ -161,6 +163,24 @@ def test_arrow_rows_are_lossless(
     assert back == held
     assert [item.document.fields for item in back] == [fields for _ in held]
     assert not losses
+
+
+@FEW
+@given(annotated_documents(pieces=HOSTILE, attributes=True))
+def test_xmi_gives_back_attributes_that_have_a_feature(document: AnnotatedDocument) -> None:
+    flag = AttributeType("Negated", "n", ("*", "relation:*"))
+    said = AttributeType("a_b", "a", ("*", "relation:*"), AttributeKind.TEXT)
+    schema = replace(load_schema("scierc"), attributes=(flag, said))
+    with tempfile.TemporaryDirectory() as name:
+        writer = open_writer("xmi", Path(name, "made"), schema=schema)
+        writer.write(document)
+        writer.close()
+        (back,) = read_back("xmi", Path(name))
+    given, found = said_of(document.annotations), said_of(back.annotations)
+    kinds = ("attribute", "second")
+    lost = sum(writer.losses[kind] for kind in writer.losses if kind.startswith(kinds))
+    assert found <= given and len(given) - len(found) <= lost + sum(back.unread.values())
+    assert all((label == "Negated") == (not value) for _, label, value in found)
 
 
 @FEW
