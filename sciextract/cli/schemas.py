@@ -81,6 +81,9 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
         direction = " (no direction)" if relation.symmetric else ""
         lines += ["", f"{relation.key}  {relation.label}{direction}: {pairs}"]
         lines += _details(relation.definition, relation.examples)
+    for kind in found.attributes:
+        lines += ["", f"{kind.key}  {kind.label} on {', '.join(kind.on)}: {kind.allowed_values}"]
+        lines += _details(kind.definition, ())
     typer.echo("\n".join(lines))
 
 
@@ -333,7 +336,8 @@ def _write(file: Path, made: LabelSchema, force: bool) -> None:
 
 def _summary(found: LabelSchema) -> str:
     types = f"{counted(len(found.entities), 'entity type')}, {counted(len(found.relations), 'relation type')}"
-    return types + (", coreference" if found.coreference else "")
+    asked = f", {counted(len(found.attributes), 'attribute')}" if found.attributes else ""
+    return types + asked + (", coreference" if found.coreference else "")
 
 
 def _details(definition: str, examples: tuple[str, ...]) -> list[str]:
