@@ -14,8 +14,8 @@ from sciextract.retraining.events import Report
 from sciextract_trainer.calibration import (
     Calibrations,
     calibrated_settings,
+    calibrations_to_json,
     fit_calibrated,
-    stated,
 )
 
 
@@ -35,7 +35,7 @@ def calibrate(model: MeasuredModel, output: Path, report: Report) -> ModelConfig
         settings, found = calibrated_settings(model.pipeline(), model.fitted_on, old.settings.plain)
         for event in events(found):
             report(event)
-        scores = old.scores | {"calibration": stated(found)}
+        scores = old.scores | {"calibration": calibrations_to_json(found)}
         origin = old.origin | {"calibration data": model.dev_origin}
         settings = replace(settings, candidate_score=old.settings.candidate_score)
         config = replace(old, settings=settings, scores=scores, origin=origin)
@@ -75,7 +75,7 @@ def refit(model: MeasuredModel, output: Path, report: Report) -> ModelConfig:
             report({"event": "thresholds", "fit": name, "scores": each})
         scores = {
             "split": "dev", "documents": len(model.dev), **_kept(old), **graphs,
-            "calibration": stated(found),
+            "calibration": calibrations_to_json(found),
         }  # fmt: skip
         origin = old.origin | {"dev data": model.dev_origin}
         config = replace(old, settings=settings, scores=scores, origin=origin)

@@ -35,7 +35,7 @@ from sciextract_trainer.calibration import Dev, fit_settings
 from sciextract_trainer.config import load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold
-from sciextract_trainer.evaluate import DEV_SETTINGS, dev_scores, served
+from sciextract_trainer.evaluate import DEV_SETTINGS, dev_scores, serve_pipeline
 from sciextract_trainer.hardware import choose_device, has_fast_bf16
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
@@ -98,7 +98,9 @@ def _scores(encoder: str, seed: int, epochs: int, data: Path, folder: Path) -> S
     remembering = RememberingNetwork(TorchNetwork(cast(JointNetwork, network)))
     pipeline = Pipeline(remembering, subwords, labels, rules.limit)
     settings = fit_settings(pipeline, Dev(dev), DEV_SETTINGS)
-    stated = dev_scores(served(pipeline, settings), dev, labels.relations.symmetric).stated()
+    stated = dev_scores(
+        serve_pipeline(pipeline, settings), dev, labels.relations.symmetric
+    ).stated()
     scores = {task: stated[task] or 0.0 for task in TASKS}
     with atomic.replacing(known) as partial:
         partial.write_text(json.dumps(scores), encoding="utf-8")

@@ -42,11 +42,11 @@ from sciextract.metrics.report import EvaluationReport
 from sciextract.retraining.events import Step, TrainingEvent
 from sciextract.workflows.evaluate import evaluate
 from sciextract_trainer.build import as_joint, labels_of
-from sciextract_trainer.calibration import Dev, fit_calibrated, stated
+from sciextract_trainer.calibration import Dev, calibrations_to_json, fit_calibrated
 from sciextract_trainer.config import TrainConfig, find_recipe, load_config
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.evaluate import DEV_SETTINGS, dev_report, headline, served
+from sciextract_trainer.evaluate import DEV_SETTINGS, dev_report, headline, serve_pipeline
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork, TorchNetwork
 from sciextract_trainer.package import Packaging, model_card, write_model_folder
@@ -178,10 +178,10 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
         "each scored by a network that has not learned from it; thresholds are fitted on the same scores"
     )
     for name, networked in by_fold.items():
-        report = dev_report(served(networked, settings), gold, ())  # type: ignore[arg-type]
+        report = dev_report(serve_pipeline(networked, settings), gold, ())  # type: ignore[arg-type]
         scores[name] = headline(report).stated() | {"relation": None, "relation_strict": None}
-    scores["calibration"] = stated(calibrations)
-    predicted = [served(pipeline, settings)(each.document) for each in gold]
+    scores["calibration"] = calibrations_to_json(calibrations)
+    predicted = [serve_pipeline(pipeline, settings)(each.document) for each in gold]
     fields = [each.document.doc_key.split("/")[0] for each in gold]
     for named, groups in (("field", fields), ("fold", [str(fold) for fold in folds])):
         for group in sorted(set(groups)):
@@ -205,7 +205,7 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
     (output / CONFIG).write_text(json.dumps(config.to_json(), indent=2) + "\n", encoding="utf-8")
     (output / CARD).write_text(model_card(config), encoding="utf-8")
     write_manifest(output)
-    low = served(pipeline, settings.with_thresholds(dict.fromkeys(TASKS, 0.05)))
+    low = serve_pipeline(pipeline, settings.with_thresholds(dict.fromkeys(TASKS, 0.05)))
     held = held_out(
         f"the {len(gold)} abstracts that it learned from, by networks that had not seen them",
         gold, [low(each.document) for each in gold],

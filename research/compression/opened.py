@@ -32,9 +32,9 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract_trainer.calibration import Dev
-from sciextract_trainer.checkpoint import explained
+from sciextract_trainer.checkpoint import explaining
 from sciextract_trainer.data.gold import read_gold, sha256
-from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, served
+from sciextract_trainer.evaluate import GivenPredictor, Serve, dev_scores, serve_pipeline
 from sciextract_trainer.network.joint import RememberingNetwork
 from sciextract_trainer.warm_start import subword_rules
 
@@ -58,7 +58,7 @@ class MeasuredModel:
     @property
     def serve(self) -> Serve:
         """What makes a pipeline with settings to something that annotates documents."""
-        return GivenPredictor if self.folder.config.given_entities else served
+        return GivenPredictor if self.folder.config.given_entities else serve_pipeline
 
     @property
     def fitted_on(self) -> Dev:
@@ -151,7 +151,7 @@ def new_folder(output: Path) -> Iterator[Path]:
         OutputError: There is something already, or the disk is full.
     """
     require_new(output)
-    with explained(output):
+    with explaining(output):
         output.parent.mkdir(parents=True, exist_ok=True)
         with atomic.creating(output) as work:
             work.mkdir()

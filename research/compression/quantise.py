@@ -25,7 +25,7 @@ from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import EncoderInput, plan_windows
 from sciextract.resources import data_root
 from sciextract.retraining.events import Report
-from sciextract_trainer.calibration import fit_calibrated, stated
+from sciextract_trainer.calibration import calibrations_to_json, fit_calibrated
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import export_encoder, quiet
 from sciextract_trainer.warm_start import WEIGHTS, open_start_model, subword_rules
@@ -91,7 +91,7 @@ def quantise_model(
         own = model.scores(pipeline, settings)
         scores = {
             "split": "dev", "documents": len(model.dev), scheme.precision: own,
-            "calibration": stated(calibrations),
+            "calibration": calibrations_to_json(calibrations),
         }  # fmt: skip
         origin = old.origin | {"quantisation": scheme.description, "dev data": model.dev_origin}
         settings = replace(settings, candidate_score=old.settings.candidate_score)

@@ -25,7 +25,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.retraining.events import Report, as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, as_joint, load_subword_rules
-from sciextract_trainer.checkpoint import explained, note_environment, recorded
+from sciextract_trainer.checkpoint import explaining, note_environment, recording
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -122,14 +122,14 @@ def teach(
     report({"event": "data", "soft": len(examples), "gold": len(gold), "dev": len(dev)})
     data = TrainingData([*examples, *gold], dev)
     run = Run(setup.run)
-    with explained(setup.run), recorded(run, setup.device):
+    with explaining(setup.run), recording(run, setup.device):
         _note(setup, run, origin)
         network = train(
             setup.config, setup.labels, setup.rules, data, setup.run, as_mappings(report),
             network=setup.network, device=setup.device, until=until,
         )  # fmt: skip
     packaging = Packaging(setup.output.name, setup.schema, setup.labels, setup.rules, dev, origin)
-    with explained(setup.output):
+    with explaining(setup.output):
         found = write_model_folder(as_joint(network), packaging, setup.output)
         run.note(scores=found.scores)
     return found
@@ -208,7 +208,7 @@ def label_texts(
         TimeIsUp: It is later than ``until``.
     """
     documents = texts.documents()
-    with explained(folder):
+    with explaining(folder):
         describe_labels(folder, panel.to_json())
         return label_softly(
             panel.ensemble(pipelines),

@@ -47,7 +47,7 @@ from sciextract.inference.model_folder import (
     write_manifest,
 )
 from sciextract_trainer.calibration import fit_calibrated
-from sciextract_trainer.checkpoint import explained, replacing, require_time
+from sciextract_trainer.checkpoint import explaining, replacing, require_time
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.loop import BEST
 from sciextract_trainer.package import FITTED_EACH, model_card
@@ -106,7 +106,7 @@ def _make_one(context: BuildContext, name: str, stage: Stage, fingerprint: dict[
     context.record.note_stage(name, **fingerprint)
     began = time.monotonic()
     try:
-        with explained(folder):
+        with explaining(folder):
             stage.work(context, folder)
     finally:
         context.record.spent(name, time.monotonic() - began)
@@ -317,7 +317,7 @@ def adopt(context: BuildContext, name: str, source: Path, fingerprint: dict[str,
         )
     if stage.makes is EncoderArtifact:
         _require_head(context, name, source)
-    with explained(folder):
+    with explaining(folder):
         _copy(stage.makes, source, folder)
         made = stage.product(context, folder)
         if isinstance(made, NetworkArtifact):

@@ -37,7 +37,7 @@ from sciextract_trainer.build import (
     labels_for,
     load_subword_rules,
 )
-from sciextract_trainer.checkpoint import explained, load_weights, recorded, replacing
+from sciextract_trainer.checkpoint import explaining, load_weights, recording, replacing
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example, examples_from
 from sciextract_trainer.data.gold import read_gold
@@ -101,7 +101,7 @@ class Train(Stage):
         examples = self._examples(context, labels, rules)
         network = self._network(context, config, labels)
         context.report({"event": "data", "examples": len(examples), "dev": len(context.dev)})
-        with recorded(Run(folder), device):
+        with recording(Run(folder), device):
             train(
                 config, labels, rules, TrainingData(examples, context.dev), folder, as_mappings(context.report),
                 network, device=device, until=context.until,
@@ -372,7 +372,7 @@ def write_checked_model(context: BuildContext, made: NetworkArtifact) -> None:
         made.model.parent.name, context.schema, labels, rules, context.dev, {"plan": context.plan.name},
         precisions=("int8", "fp32"),
     )  # fmt: skip
-    with explained(made.model):
+    with explaining(made.model):
         write_model_folder(network, packaging, made.model)
 
 

@@ -63,7 +63,7 @@ from sciextract_trainer.build import (
     labels_of,
     load_subword_rules,
 )
-from sciextract_trainer.calibration import Dev, calibrated_settings, stated
+from sciextract_trainer.calibration import Dev, calibrated_settings, calibrations_to_json
 from sciextract_trainer.checkpoint import load_weights, replacing, trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
@@ -297,7 +297,7 @@ def finish_folder(
                 "parity": config.scores["parity"],
                 "sets": sets,
                 "graph": graph_scores(_relations(served, settings, dev), load_schema("bio")),
-                "calibration": stated(calibrations),
+                "calibration": calibrations_to_json(calibrations),
             },
         )
         _write(work, finished)

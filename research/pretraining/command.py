@@ -27,7 +27,7 @@ from research.pretraining.steps import (
 from research.unlabelled import unlabelled_texts
 from sciextract.retraining.events import Report
 from sciextract_trainer.build import load_subword_rules
-from sciextract_trainer.checkpoint import deadline, explained, replacing
+from sciextract_trainer.checkpoint import deadline, explaining, replacing
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained
 from sciextract_trainer.hardware import has_fast_bf16
 
@@ -90,7 +90,7 @@ def write_encoder(
 
     encoder = network.encoder
     weights = {name: value.contiguous().cpu() for name, value in encoder.state_dict().items()}
-    with explained(folder):
+    with explaining(folder):
         load_pretrained(AutoTokenizer, source, use_fast=True).save_pretrained(folder)
         encoder.config.save_pretrained(folder)
     parts = {"model.safetensors": weights} | ({HEAD: head_weights(network)} if head else {})

@@ -17,7 +17,7 @@ from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import CONFIG, open_folder
 from sciextract.inference.settings import PerTask, Rescue
-from sciextract_trainer.calibration import TaskCalibration, scaled
+from sciextract_trainer.calibration import TaskCalibration, scale_settings
 from sciextract_trainer.package import model_card
 from tests.trainer.corpus import TEN_SENTENCES
 from tests.trainer.records import scierc_line
@@ -33,7 +33,7 @@ def warm_folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     """The model with a scale for every task."""
     folder, output = open_folder(model_folder), tmp_path_factory.mktemp("warm") / "tiny"
     calibrations = dict.fromkeys(("entity", "relation", "coreference"), SCALE)
-    settings = scaled(folder.config.settings, calibrations)
+    settings = scale_settings(folder.config.settings, calibrations)
     scores = folder.config.scores | {
         "calibration": {task: each.to_json() for task, each in calibrations.items()}
     }
@@ -95,7 +95,7 @@ def test_the_configuration_keeps_a_rescue(warm_folder: Path) -> None:
     values = replace(config, settings=settings).to_json()
     assert values["rescue"] == {"entity": 0.2, "relation": 0.6}
     assert ModelConfig.from_json(values, "here").settings == settings
-    moved = scaled(settings.plain, dict.fromkeys(("entity",), SCALE)).rescue
+    moved = scale_settings(settings.plain, dict.fromkeys(("entity",), SCALE)).rescue
     assert moved is not None and moved.relation == settings.plain.rescue.relation  # type: ignore[union-attr]
     assert moved.entity == pytest.approx(0.2)
 

@@ -18,7 +18,7 @@ from sciextract.errors import SciextractError
 from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import family_of, labels_of, load_subword_rules
 from sciextract_trainer.config import config_from
-from sciextract_trainer.hardware import CPU, Group, joined
+from sciextract_trainer.hardware import CPU, Group, join_group
 from sciextract_trainer.loop import LossError, TrainingData, train
 from tests.trainer.corpus import ONE_MENTION, TEN_SENTENCES
 
@@ -29,7 +29,7 @@ FIVE = (*TEN_SENTENCES[:4], ONE_MENTION)
 def main() -> None:
     mode, folder = sys.argv[1], Path(sys.argv[2])
     torch.set_num_threads(1)
-    with joined(CPU) as group:
+    with join_group(CPU) as group:
         if mode == "talk":
             _write(folder / f"talk-{group.rank}.json", _talk(group))
         _train(group, folder, killed=mode == "killed")
@@ -64,7 +64,7 @@ def _talk(group: Group) -> dict[str, Any]:
     if group.rank:
         parameters[0].grad = torch.tensor([1.0, 2.0])  # the other process has none here
     parameters[1].grad = torch.full((2,), float(group.rank + 1))
-    sums = group.combined(parameters, torch.tensor([1.0, group.rank]))
+    sums = group.combine(parameters, torch.tensor([1.0, group.rank]))
     layer = nn.Linear(1, 1)
     nn.init.constant_(layer.weight, group.rank + 3.0)
     group.spread(layer)
@@ -72,10 +72,10 @@ def _talk(group: Group) -> dict[str, Any]:
         "sums": sums.tolist(),
         "gradients": [None if p.grad is None else p.grad.tolist() for p in parameters],
         "spread": layer.weight.item(),
-        "agreed": group.agreed({"epoch": group.rank}),
+        "agreed": group.agree({"epoch": group.rank}),
         "same": _told(lambda: group.require_same("data", "a", "")),
         "differ": _told(lambda: group.require_same("data", f"f{group.rank}", "the same files")),
-        "error": _told(lambda: group.combined(parameters, sums, _error_of(group))),
+        "error": _told(lambda: group.combine(parameters, sums, _error_of(group))),
     }
 
 

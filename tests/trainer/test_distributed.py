@@ -154,8 +154,8 @@ def _by_torchrun(mode: str, folder: Path) -> None:
 
 def test_nobody_trains_on_when_the_launcher_is_killed(tmp_path: Path) -> None:
     member = (
-        "import os, time; from sciextract_trainer.hardware import CPU, joined\n"
-        f"with joined(CPU) as group: open(f'{tmp_path}/{{group.rank}}', 'w').close(); time.sleep(120)"
+        "import os, time; from sciextract_trainer.hardware import CPU, join_group\n"
+        f"with join_group(CPU) as group: open(f'{tmp_path}/{{group.rank}}', 'w').close(); time.sleep(120)"
     )
     code = (
         "import sys; from sciextract_trainer.launch import run_together; import torch;"

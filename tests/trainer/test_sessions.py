@@ -10,16 +10,16 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from sciextract.retraining.run_folder import Run
-from sciextract_trainer.checkpoint import recorded
+from sciextract_trainer.checkpoint import recording
 
 CPU = torch.device("cpu")
 
 
 def test_a_stopped_training_and_the_one_that_goes_on_are_both_counted(tmp_path: Path) -> None:
     run = Run(tmp_path / "run")
-    with pytest.raises(KeyboardInterrupt), recorded(run, CPU):
+    with pytest.raises(KeyboardInterrupt), recording(run, CPU):
         raise KeyboardInterrupt
-    with recorded(run, CPU, processes=2):
+    with recording(run, CPU, processes=2):
         pass
     stored = json.loads((run.folder / "run.json").read_text("utf-8"))
     assert [each["processes"] for each in stored["sessions"]] == [1, 2]

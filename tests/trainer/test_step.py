@@ -19,7 +19,7 @@ from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from
 from sciextract_trainer.evaluate import DevScores
-from sciextract_trainer.hardware import CPU, choose_device, moved
+from sciextract_trainer.hardware import CPU, choose_device, move_to
 from sciextract_trainer.loop import L2SP, Stepper, TrainingData, train
 from sciextract_trainer.optimisation import make_optimiser
 from tests.trainer.corpus import TEN_SENTENCES
@@ -133,7 +133,7 @@ def test_a_step_in_parts_is_the_whole_step(
 
 def test_batches_move_with_all_their_tensors(examples: list[Example], rules: SubwordRules) -> None:
     batch = collate(examples, rules.pad)
-    there = moved(batch, torch.device("meta"))
+    there = move_to(batch, torch.device("meta"))
     tensors = (there.input_ids, there.attention_mask, there.word_first, there.word_last)
     assert {tensor.device.type for tensor in tensors} == {"meta"}
     assert there.examples is batch.examples and batch.input_ids.device.type == "cpu"

@@ -36,7 +36,7 @@ from sciextract_trainer.encoders.loading import (
     reinitialise,
     text_limit,
 )
-from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, served
+from sciextract_trainer.evaluate import DEV_SETTINGS, GivenPredictor, Predictor, serve_pipeline
 from sciextract_trainer.network.joint import JointNetwork, TorchNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses
 
@@ -90,9 +90,9 @@ def load_subword_rules(source: str) -> SubwordRules:
     settings = read_settings(source)
     file = encoder_file(source, _FILE)
     checked = read_tokenizer(file) if file else None  # before transformers loads it unchecked
-    loaded = _loaded(source, settings)
+    loaded = _load(source, settings)
     backend = checked or _with_casing(loaded.backend_tokenizer, source)
-    tokenizer = _prepared(backend, settings.vocab_size, source)
+    tokenizer = _prepare(backend, settings.vocab_size, source)
     prefix, suffix = _frame(tokenizer)
     # Some tokenizer.json leave the frame of a text to transformers.
     if not prefix and not suffix:
@@ -120,7 +120,7 @@ def _first(*candidates: int | None) -> int:
     return next((candidate for candidate in candidates if candidate is not None), 0)
 
 
-def _loaded(source: str, settings: Any) -> Any:
+def _load(source: str, settings: Any) -> Any:
     """What transformers makes of a source: special subwords by name, and a tokenizer."""
     from transformers import AutoTokenizer
 
@@ -172,11 +172,13 @@ def _with_casing(backend: Tokenizer, source: str) -> Tokenizer:
     return backend
 
 
-def _prepared(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
+def _prepare(backend: Tokenizer, rows: int, source: str) -> Tokenizer:
     """The tokenizer with word starts, and without special subwords that the encoder has no row for."""
     values = json.loads(backend.to_str())
     added = values["added_tokens"]
-    values["added_tokens"] = [each for each in added if not each["special"] or each["id"] < rows]
+    values["added_tokens"] = [
+        token for token in added if not token["special"] or token["id"] < rows
+    ]
     values |= {"padding": None, "truncation": None}  # padding would pass for what follows a text
     # Byte-level and SentencePiece tokenizers have to see a space before each word they are given.
     outer = values["pre_tokenizer"] or {}
@@ -273,7 +275,7 @@ JOINT: Family[JointNetwork, Example, Batch] = Family(
     lambda documents, labels, rules: examples_from(documents, labels, rules.encoder(), rules.limit),
     collate,
     lambda network, batch, config, labels: batch_losses(network, batch, config, labels.relations),
-    lambda *network: served(_pipeline(*network), DEV_SETTINGS),
+    lambda *network: serve_pipeline(_pipeline(*network), DEV_SETTINGS),
 )  # fmt: skip
 """Whole abstract in one pass; what model folders hold."""
 

@@ -20,7 +20,7 @@ from sciextract.inference.results import calibrated_scores, given_of
 from sciextract.inference.settings import TASKS, DecodeSettings, Rescue, calibrated_score
 from sciextract.store.statistics import BINS, calibration_error, count_bins
 from sciextract_trainer.data.examples import Targets, gold_targets
-from sciextract_trainer.evaluate import LAYER_OF, DevScores, Serve, dev_scores, served
+from sciextract_trainer.evaluate import LAYER_OF, DevScores, Serve, dev_scores, serve_pipeline
 
 Reals = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -59,7 +59,7 @@ class Items:
         return scores.astype(np.float64)
 
 
-def joined(parts: Sequence[Items]) -> Items:
+def join_items(parts: Sequence[Items]) -> Items:
     """The items of several lists of documents, one behind the other.
 
     Documents keep different owners: those of a list are numbered on from the list before.
@@ -114,13 +114,13 @@ def items_of(
 
 
 def _spans(raw: RawPrediction, targets: Targets) -> Scored:
-    gold = dict(zip(_named(targets.spans), targets.types, strict=True))
-    for span, likely in zip(_named(raw.mentions.spans), raw.mentions.types, strict=True):
+    gold = dict(zip(_to_pairs(targets.spans), targets.types, strict=True))
+    for span, likely in zip(_to_pairs(raw.mentions.spans), raw.mentions.types, strict=True):
         yield _best(likely, gold.get(span))
 
 
 def _pairs(raw: RawPrediction, targets: Targets) -> Scored:
-    names, spans = _named(targets.spans), _named(raw.mentions.spans)
+    names, spans = _to_pairs(targets.spans), _to_pairs(raw.mentions.spans)
     gold = {
         (names[head], names[tail]): classes
         for (head, tail), classes in zip(targets.pairs.tolist(), targets.relations, strict=True)
@@ -133,7 +133,7 @@ def _pairs(raw: RawPrediction, targets: Targets) -> Scored:
 
 
 def _links(raw: RawPrediction, targets: Targets) -> Scored:
-    names, spans = _named(targets.spans), _named(raw.mentions.spans)
+    names, spans = _to_pairs(targets.spans), _to_pairs(raw.mentions.spans)
     gold = {(names[mention], names[earlier]) for mention, earlier in targets.links.tolist()}
     links, likely = raw.links.links, raw.links.probabilities
     for mention in np.unique(links[:, 0]).tolist():
@@ -148,7 +148,7 @@ _SCORED: dict[str, Callable[[RawPrediction, Targets], Scored]] = {
 }  # fmt: skip
 
 
-def _named(spans: NDArray[np.int64]) -> list[tuple[int, int]]:
+def _to_pairs(spans: NDArray[np.int64]) -> list[tuple[int, int]]:
     return [(first, last) for first, last in spans.tolist()]
 
 
@@ -319,7 +319,7 @@ class Dev:
     documents: Sequence[AnnotatedDocument]
     complete: Sequence[Collection[Layer]] | None = None
     given: bool = False
-    serve: Serve = served
+    serve: Serve = serve_pipeline
     taught: Sequence[frozenset[str]] | None = None
 
     def complete_in(self, task: str) -> dict[frozenset[str], list[AnnotatedDocument]]:
@@ -348,8 +348,8 @@ def fit_settings(pipeline: Pipeline, dev: Dev, start: DecodeSettings) -> DecodeS
     a layer, its settings stay.
     """
     fit = _Fit(pipeline, dev)
-    with_relations = [fit.task("relation", each) for each in fit.about_best("entity", start)]
-    best = max(with_relations, key=lambda each: fit.scores(each).mean)
+    with_relations = [fit.task("relation", near) for near in fit.about_best("entity", start)]
+    best = max(with_relations, key=lambda settings: fit.scores(settings).mean)
     return fit.rescue(fit.task("coreference", best))
 
 
@@ -368,11 +368,11 @@ class _Fit:
 
     def task(self, task: str, start: DecodeSettings) -> DecodeSettings:
         """The settings with the best F1 of a task."""
-        return max(self._tried(task, start), key=lambda pair: pair[0])[1]
+        return max(self._try_settings(task, start), key=lambda pair: pair[0])[1]
 
     def about_best(self, task: str, start: DecodeSettings) -> list[DecodeSettings]:
         """The settings whose F1 of a task is as good as the best one, as far as dev can tell; the best first."""
-        tried = sorted(self._tried(task, start), key=lambda pair: -pair[0])
+        tried = sorted(self._try_settings(task, start), key=lambda pair: -pair[0])
         return [settings for value, settings in tried if value >= tried[0][0] - ABOUT]
 
     def rescue(self, start: DecodeSettings) -> DecodeSettings:
@@ -385,25 +385,25 @@ class _Fit:
         tried = []
         for entity, relation in product(RESCUED_ENTITY_GRID, RESCUING_RELATION_GRID):
             if entity < least.entity and relation > least.relation:
-                each = replace(start, rescue=Rescue(entity, relation))
-                tried.append((self.scores(each).mean, each))
+                candidate = replace(start, rescue=Rescue(entity, relation))
+                tried.append((self.scores(candidate).mean, candidate))
         best, found = max(tried, key=lambda pair: pair[0], default=(0.0, start))
         return found if best >= before.mean + LEAST_GAIN else start
 
-    def _tried(self, task: str, start: DecodeSettings) -> list[tuple[float, DecodeSettings]]:
+    def _try_settings(self, task: str, start: DecodeSettings) -> list[tuple[float, DecodeSettings]]:
         """F1 of a task by settings; those to start with alone where no document is complete in its layer."""
         found: list[tuple[float, DecodeSettings]] = []
         candidates = [start.with_thresholds({task: value}) for value in GRIDS[task]]
         if task == "entity":
             rules = (False, True) if _nests(self.dev.documents) else (False,)
             candidates = [
-                replace(each, nesting=nesting) for nesting in rules for each in candidates
+                replace(candidate, nesting=nesting) for nesting in rules for candidate in candidates
             ]
-        for each in candidates:
-            value: float | None = getattr(self.scores(each), task)
+        for candidate in candidates:
+            value: float | None = getattr(self.scores(candidate), task)
             if value is None:
                 return [(0.0, start)]
-            found.append((value, each))
+            found.append((value, candidate))
         return found
 
 
@@ -443,18 +443,19 @@ def calibrated_settings(
             items_of(task, pipeline, documents, replace(settings, only=labels), dev.given)
             for labels, documents in ({} if unknown else dev.complete_in(task)).items()
         ]
-        calibration = calibrate_task(joined(parts))
+        calibration = calibrate_task(join_items(parts))
         if calibration is not None:
             found[task] = calibration
-    return scaled(settings.plain, found), found
+    return scale_settings(settings.plain, found), found
 
 
-def scaled(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
+def scale_settings(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
     """Settings of the network's own probabilities with the scales of some tasks; thresholds move along."""
 
     def calibrated(task: str, probability: float) -> float:
-        each = calibrations.get(task)
-        return calibrated_score(probability, each.temperature, each.shift) if each else probability
+        if (scale := calibrations.get(task)) is None:
+            return probability
+        return calibrated_score(probability, scale.temperature, scale.shift)
 
     moved = {task: calibrated(task, getattr(plain.thresholds, task)) for task in TASKS}
     rescue = plain.rescue
@@ -462,8 +463,8 @@ def scaled(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
         rescue = Rescue(
             calibrated("entity", rescue.entity), calibrated("relation", rescue.relation)
         )
-    warm = {task: each.temperature for task, each in calibrations.items()}
-    shifts = {task: each.shift for task, each in calibrations.items()}
+    warm = {task: scale.temperature for task, scale in calibrations.items()}
+    shifts = {task: scale.shift for task, scale in calibrations.items()}
     return replace(
         plain.with_thresholds(moved),
         temperatures=replace(plain.temperatures, **warm),
@@ -472,6 +473,6 @@ def scaled(plain: DecodeSettings, calibrations: Calibrations) -> DecodeSettings:
     )
 
 
-def stated(calibrations: Calibrations) -> dict[str, Any]:
+def calibrations_to_json(calibrations: Calibrations) -> dict[str, Any]:
     """What a model's configuration states of its calibration."""
-    return {task: each.to_json() for task, each in calibrations.items()}
+    return {task: scale.to_json() for task, scale in calibrations.items()}

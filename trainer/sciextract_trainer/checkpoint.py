@@ -51,8 +51,8 @@ class Progress:
 
     def follow(self, other: Progress) -> None:
         """Takes over where another process is."""
-        for each in fields(self):
-            setattr(self, each.name, getattr(other, each.name))
+        for own in fields(self):
+            setattr(self, own.name, getattr(other, own.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ def note_environment(run: Run, **values: Any) -> None:
 
 
 @contextmanager
-def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[None]:
+def recording(run: Run, device: torch.device, processes: int = 1) -> Iterator[None]:
     """Measures the time of a block, also of one that is stopped, and adds it to ``run.json``.
 
     Args:
@@ -264,7 +264,7 @@ def recorded(run: Run, device: torch.device, processes: int = 1) -> Iterator[Non
         spent = round(time.monotonic() - since, 1)
         run.folder.mkdir(parents=True, exist_ok=True)
         sessions = (*run.record().sessions, WorkSession(began, spent, describe(device), processes))
-        run.note(sessions=sessions, seconds=round(sum(each.seconds for each in sessions), 1))
+        run.note(sessions=sessions, seconds=round(sum(session.seconds for session in sessions), 1))
 
 
 @contextmanager
@@ -275,12 +275,12 @@ def replacing(path: Path) -> Iterator[Path]:
         OutputError: The disk is full; ``path`` is as it was before.
     """
     # alone: what a killed process left under the same name is removed first.
-    with explained(path), atomic.replacing(path, alone=True) as temporary:
+    with explaining(path), atomic.replacing(path, alone=True) as temporary:
         yield temporary
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explaining(path: Path) -> Iterator[None]:
     """Turns what a full disk ends in into an error that says how to continue.
 
     Raises:

@@ -46,7 +46,7 @@ class DevScores:
     def mean(self) -> float:
         """Mean of entities, relations (boundaries) and coreference, as far as known: what selection goes by."""
         known = [
-            each for each in (self.entity, self.relation, self.coreference) if each is not None
+            score for score in (self.entity, self.relation, self.coreference) if score is not None
         ]
         return sum(known) / len(known) if known else 0.0
 
@@ -84,7 +84,7 @@ def scored_layers(
         complete: Complete layers of each; all of them when ``None``.
     """
     learned = learned_layers(config)
-    return [learned.intersection(each) for each in complete or [learned] * len(dev)]
+    return [learned.intersection(layers) for layers in complete or [learned] * len(dev)]
 
 
 def dev_settings(config: TrainConfig) -> DecodeSettings:
@@ -97,7 +97,7 @@ Serve = Callable[[Pipeline, DecodeSettings], Predictor]
 """Makes a pipeline with settings to something that annotates documents."""
 
 
-def served(pipeline: Pipeline, settings: DecodeSettings) -> Predictor:
+def serve_pipeline(pipeline: Pipeline, settings: DecodeSettings) -> Predictor:
     """The core's pipeline with settings, as it serves users."""
     return lambda document: annotate(pipeline, document, settings)
 
@@ -154,7 +154,7 @@ def dev_scores(
     """
     layers = complete or [frozenset(Layer)] * len(gold)
     if isinstance(predict, GivenPredictor):
-        layers = [frozenset(each) & {Layer.RELATIONS} for each in layers]
+        layers = [frozenset(named) & {Layer.RELATIONS} for named in layers]
     predicted = predictions(predict, gold)
     chosen = {
         layer: tuple(row for row, done in enumerate(layers) if layer in done) for layer in Layer
@@ -205,5 +205,5 @@ class RelationClassification:
 def classification_of(report: EvaluationReport) -> RelationClassification:
     """The part of a report that says something when entities are given: relations, ordered."""
     labels = dict(report.relation.labels)
-    macro = fmean([each.f1 for each in labels.values()]) if labels else 0.0
+    macro = fmean([score.f1 for score in labels.values()]) if labels else 0.0
     return RelationClassification(report.relation.boundaries.ordered, macro, labels)

@@ -86,7 +86,7 @@ def drop_guards(path: Path) -> int:
             nodes.remove(node)
         guards += 1
     # What the graph says of the shapes of values that are gone would make it invalid.
-    for known in [each for each in model.graph.value_info if each.name in gone]:
+    for known in [value for value in model.graph.value_info if value.name in gone]:
         model.graph.value_info.remove(known)
     onnx.save(model, path)
     return guards
@@ -319,13 +319,13 @@ def record_places(path: Path, module: nn.Module) -> None:
     from onnx import numpy_helper
 
     model = onnx.load(path)
-    constants = {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     lost = {
         name: value.detach().cpu().numpy()
         for name, value in module.named_parameters()
         if name not in constants
     }
-    floats = [(name, each) for name, each in constants.items() if each.dtype == np.float32]
+    floats = [(name, array) for name, array in constants.items() if array.dtype == np.float32]
     places = {}
     for name, value in lost.items():
         for constant, stored in floats:
@@ -351,7 +351,7 @@ def read_weights(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
         ModelDamagedError: The graph cannot be read, or a parameter cannot be found in it.
     """
     model, constants = _load(path)
-    recorded = [each.value for each in model.metadata_props if each.key == KEY]
+    recorded = [entry.value for entry in model.metadata_props if entry.key == KEY]
     places: dict[str, tuple[str, bool]] = json.loads(recorded[0]) if recorded else {}
     # A product takes a matrix as (inputs, outputs), the other way round than a module has it.
     turned = {
@@ -391,7 +391,7 @@ def bias_length(path: Path, name: str) -> int:
 
 
 def _is_plain_gemm(node: Any) -> bool:
-    transposed = any(each.name == "transB" and each.i for each in node.attribute)
+    transposed = any(attribute.name == "transB" and attribute.i for attribute in node.attribute)
     return node.op_type == "Gemm" and not transposed
 
 
@@ -405,7 +405,7 @@ def _load(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
         model = onnx.load(path)
     except (OSError, DecodeError) as error:
         raise _unreadable(path, str(error)) from error
-    return model, {each.name: numpy_helper.to_array(each) for each in model.graph.initializer}
+    return model, {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
 
 
 def _unreadable(path: Path, problem: str) -> ModelDamagedError:

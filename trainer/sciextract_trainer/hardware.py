@@ -46,7 +46,7 @@ def choose_device(name: str) -> torch.device:
     if name not in DEVICES:
         raise UsageError(f"device {name!r} is unknown", f"use one of {', '.join(DEVICES)}")
     if name == "auto":
-        return torch.device(next((each for each in ("cuda", "mps") if _usable(each)), "cpu"))
+        return torch.device(next((name for name in ("cuda", "mps") if _usable(name)), "cpu"))
     if not _usable(name):
         reason = "PyTorch finds no Apple GPU" if name == "mps" else "PyTorch finds no CUDA device"
         if name == "cuda" and torch.version.cuda is None:
@@ -95,7 +95,7 @@ def repeatable(device: torch.device) -> Iterator[None]:
         deterministic.fill_uninitialized_memory = before[1]
 
 
-def moved(batch: BatchT, device: torch.device) -> BatchT:
+def move_to(batch: BatchT, device: torch.device) -> BatchT:
     """A dataclass with its tensors on a device."""
     values: dict[str, Any] = {
         field.name: value.to(device)
@@ -168,7 +168,7 @@ class Group:
         """This process's part: every ``size``-th item, so that sorted lengths spread evenly."""
         return items[self.rank :: self.size]
 
-    def combined(
+    def combine(
         self, parameters: Sequence[nn.Parameter], sums: Tensor, error: SciextractError | None = None
     ) -> Tensor:
         """Adds up the gradients of all processes in place; returns the added sums.
@@ -193,12 +193,12 @@ class Group:
         counts = packed.tolist()
         if counts[0]:  # all raise the error of the lowest process that has one
             own = None if error is None else (type(error), error.message, error.hint)
-            kind, message, hint = next(each for each in self._gathered(own) if each is not None)
+            kind, message, hint = next(filter(None, self._gather(own)))
             raise kind(message, hint)
         used = [p for p, n in zip(parameters, counts[1:], strict=False) if n]
         # Runs of about 64 MB, so that the copies that are sent stay small.
         ends = accumulate(parameter.numel() for parameter in used)
-        for _, run in groupby(zip(used, ends, strict=True), lambda each: each[1] // _BUCKET_VALUES):
+        for _, run in groupby(zip(used, ends, strict=True), lambda pair: pair[1] // _BUCKET_VALUES):
             bucket = [parameter for parameter, _ in run]
             parts = [torch.zeros_like(p) if p.grad is None else p.grad for p in bucket]
             flat = torch.cat([part.reshape(-1) for part in parts])
@@ -208,7 +208,7 @@ class Group:
                 parameter.grad = piece.view_as(parameter)
         return packed[len(flags) :].cpu()
 
-    def agreed(self, value: ItemT) -> ItemT:
+    def agree(self, value: ItemT) -> ItemT:
         """The first process's value, in every process.
 
         Raises:
@@ -219,8 +219,8 @@ class Group:
         holder: list[Any] = [value]
         with _together():
             distributed.broadcast_object_list(holder, src=0)
-        agreed: ItemT = holder[0]
-        return agreed
+        agree: ItemT = holder[0]
+        return agree
 
     def require_same(self, what: str, value: object, hint: str) -> None:
         """Refuses to begin where processes differ.
@@ -228,7 +228,7 @@ class Group:
         Raises:
             GroupError: Names what differs, and both values.
         """
-        values = self._gathered(value)
+        values = self._gather(value)
         for rank, other in enumerate(values):
             if other != values[0]:
                 raise GroupError(
@@ -250,7 +250,7 @@ class Group:
                     distributed.broadcast(there, src=0)
                 tensor.copy_(there)
 
-    def _gathered(self, value: object) -> list[Any]:
+    def _gather(self, value: object) -> list[Any]:
         if self.size == 1:
             return [value]
         values: list[Any] = [None] * self.size
@@ -333,7 +333,7 @@ def end_with_launcher() -> None:
 
 
 @contextmanager
-def joined(device: torch.device) -> Iterator[Group]:
+def join_group(device: torch.device) -> Iterator[Group]:
     """The group that a launcher made this process a member of; a group of one without a launcher.
 
     Args:

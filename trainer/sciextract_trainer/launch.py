@@ -80,7 +80,7 @@ def run_together(command: Sequence[str], count: int, device: torch.device) -> in
         except SignalException:
             raise KeyboardInterrupt from None
         except ChildFailedError as error:
-            ended = {rank: each.exitcode for rank, each in sorted(error.failures.items())}
+            ended = {rank: failure.exitcode for rank, failure in sorted(error.failures.items())}
             codes = {rank: code for rank, code in ended.items() if code not in _POLITE}
             killed = [rank for rank, code in codes.items() if code < 0]
             if not codes or (not killed and set(codes.values()) == {codes.get(0)}):

@@ -43,7 +43,7 @@ from sciextract_trainer.checkpoint import (
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Sized, epoch_batches
 from sciextract_trainer.evaluate import DevScores, dev_scores, scored_layers
-from sciextract_trainer.hardware import ALONE, CPU, Group, enable_checkpointing, moved, repeatable
+from sciextract_trainer.hardware import ALONE, CPU, Group, enable_checkpointing, move_to, repeatable
 from sciextract_trainer.network.training_step import Losses
 from sciextract_trainer.optimisation import WeightAverage, make_optimiser, make_schedule
 
@@ -97,7 +97,7 @@ class Stepper:
             sums = self._gradients(network, optimiser, chosen)
         except SciextractError as found:
             error = found
-        sums = self.group.combined(parameters, sums, error)
+        sums = self.group.combine(parameters, sums, error)
         nn.utils.clip_grad_norm_(parameters, self.config.clip)
         optimiser.step()
         if pull is not None:
@@ -121,7 +121,7 @@ class Stepper:
                     raise
                 size = min(size, len(share))
                 if size <= 1:
-                    longest = max(share, key=lambda each: each.subword_count)
+                    longest = max(share, key=lambda example: example.subword_count)
                     raise SciextractError(
                         f"not even one document fits into the memory of {self.device}: {longest.doc_key}",
                         "use another --device, or a smaller encoder",
@@ -143,10 +143,12 @@ class Stepper:
             # number.
             loss = losses.total(self.config) / of
             if not torch.isfinite(loss):
-                keys = [each.doc_key for each in part]
+                keys = [example.doc_key for example in part]
                 with torch.no_grad():  # those that cause it by themselves, or all where none does
-                    alone = [self._losses(network, [each]).total(self.config) for each in part]
-                bad = [k for k, each in zip(keys, alone, strict=True) if not torch.isfinite(each)]
+                    alone = [
+                        self._losses(network, [example]).total(self.config) for example in part
+                    ]
+                bad = [k for k, loss in zip(keys, alone, strict=True) if not torch.isfinite(loss)]
                 keys = bad or keys
                 place = f"document {keys[0]}" if len(keys) == 1 else f"documents {', '.join(keys)}"
                 raise LossError(
@@ -167,7 +169,7 @@ class Stepper:
             hidden[:, 0] = False
             batch.input_ids[hidden] = self.rules.mask
         losses: Losses = self.family.losses(
-            network, moved(batch, self.device), self.config, self.labels
+            network, move_to(batch, self.device), self.config, self.labels
         )
         return losses
 
@@ -264,7 +266,7 @@ def train(
     group.spread(network)
     # The schedule needs to know beforehand how many steps there will be.
     own = len(_part_of(config, data.examples, 1))
-    documents = own + _rehearsed(config, data)
+    documents = own + _count_rehearsed(config, data)
     optimiser = make_optimiser(network, config)
     steps = config.epochs * -(-documents // documents_of_step(config, group))
     state = TrainingState(
@@ -299,7 +301,7 @@ def train(
             # After the scores: a checkpoint never claims an evaluation that was not kept.
             save_checkpoint(folder, state)
         # Only the first process evaluates, and all of them stop by its scores.
-        state.progress.follow(group.agreed(state.progress))
+        state.progress.follow(group.agree(state.progress))
     if group.is_first and (folder / BEST).is_file():
         load_weights(folder / BEST, network)
     elif group.is_first:  # without an evaluation the averaged last weights count
@@ -313,7 +315,7 @@ def documents_of_step(config: TrainConfig, group: Group = ALONE) -> int:
     return config.batch_documents * config.accumulate * group.size
 
 
-def _rehearsed(config: TrainConfig, data: TrainingData) -> int:
+def _count_rehearsed(config: TrainConfig, data: TrainingData) -> int:
     """Examples against forgetting in one epoch."""
     return min(len(data.rehearsal), config.rehearsed(len(data.examples)))
 
@@ -338,7 +340,7 @@ def _is_enough(config: TrainConfig, data: TrainingData, progress: Progress) -> s
         waited = progress.epoch - progress.best_epoch
         still = waited >= config.patience * config.evaluate_every
         return f"dev has not improved since epoch {progress.best_epoch}" if still else ""
-    last = [each["mean"] for each in progress.history[-config.patience - 1 :]]
+    last = [scores["mean"] for scores in progress.history[-config.patience - 1 :]]
     still = len(last) > config.patience and min(last) > 0 and max(last) - min(last) < _STILL
     return f"dev has not moved in {config.patience} evaluations" if still else ""
 
@@ -355,7 +357,7 @@ def _train_epoch(
     config, progress = stepper.config, state.progress
     # All examples, some of the rehearsal and some anew; which ones depends on seed and epoch only.
     random = np.random.default_rng([config.seed, epoch, 1])
-    drawn = random.choice(len(data.rehearsal), _rehearsed(config, data), replace=False)
+    drawn = random.choice(len(data.rehearsal), _count_rehearsed(config, data), replace=False)
     examples = [*_part_of(config, data.examples, epoch)]
     examples += [data.rehearsal[row] for row in sorted(drawn.tolist())]
     if not progress.steps:

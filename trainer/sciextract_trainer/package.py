@@ -26,7 +26,7 @@ from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract_trainer.build import SubwordRules
-from sciextract_trainer.calibration import Calibrations, Dev, fit_calibrated, stated
+from sciextract_trainer.calibration import Calibrations, Dev, calibrations_to_json, fit_calibrated
 from sciextract_trainer.data.examples import examples_from
 from sciextract_trainer.evaluate import (
     DEV_SETTINGS,
@@ -35,7 +35,7 @@ from sciextract_trainer.evaluate import (
     classification_of,
     dev_report,
     dev_scores,
-    served,
+    serve_pipeline,
 )
 from sciextract_trainer.export import EXPORTED, assert_parity, export_graphs, random_pairs
 from sciextract_trainer.network.joint import JointNetwork, RememberingNetwork
@@ -94,7 +94,7 @@ def model_card(config: ModelConfig, scores: Iterable[str] | None = None) -> str:
         ]
         for task, values in measured.items():
             errors = [values[key] for key in ("ece_before", "ece_after", "ece_held_out")]
-            cells = [_score(None if each is None else 100 * each) for each in errors]
+            cells = [_score(None if error is None else 100 * error) for error in errors]
             scale = [f"{values['temperature']:.2f}", f"{values['shift']:+.2f}"]
             lines.append(f"| {' | '.join([task, str(values['items']), *cells, *scale])} |")
         lines.append("")
@@ -125,11 +125,11 @@ def _scores(config: ModelConfig) -> list[str]:
         "| metric | " + " | ".join(graphs) + " |",
         "|---|" + "---|" * len(graphs),
     ]
-    rows = [(title, [each[key] for each in scores]) for key, title in _METRICS.items()]
+    rows = [(title, [graph[key] for graph in scores]) for key, title in _METRICS.items()]
     if config.given_entities:
-        rows.append(("Relations, macro F1", [each["relation_macro"] for each in scores]))
-        for label in dict.fromkeys(label for each in scores for label in each["relation_labels"]):
-            rows.append((f"{label}, F1", [each["relation_labels"].get(label) for each in scores]))
+        rows.append(("Relations, macro F1", [graph["relation_macro"] for graph in scores]))
+        for label in dict.fromkeys(label for graph in scores for label in graph["relation_labels"]):
+            rows.append((f"{label}, F1", [graph["relation_labels"].get(label) for graph in scores]))
     lines += [f"| {title} | " + " | ".join(map(_score, values)) + " |" for title, values in rows]
     lines += ["", *parity(config.scores)]
     if lost := int8_losses(config.scores):
@@ -204,7 +204,7 @@ class Packaging:
     @property
     def serve(self) -> Serve:
         """What makes a pipeline with settings to something that annotates documents."""
-        return GivenPredictor if self.given_entities else served
+        return GivenPredictor if self.given_entities else serve_pipeline
 
 
 def write_model_folder(network: JointNetwork, packaging: Packaging, folder: Path) -> ModelConfig:
@@ -267,7 +267,7 @@ def _scored_config(packaging: Packaging, folder: Path, parity: float) -> ModelCo
             by_label = {label: round(score.f1, 2) for label, score in found.labels.items()}
             scores[name]["relation_labels"] = by_label
     if calibrations:
-        scores["calibration"] = stated(calibrations)
+        scores["calibration"] = calibrations_to_json(calibrations)
     return ModelConfig(
         name=packaging.name,
         labels=packaging.labels,

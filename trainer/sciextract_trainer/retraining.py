@@ -34,7 +34,7 @@ from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecid
 from sciextract.snapshot.gathering import positives
 from sciextract.workflows.models.compare import Fold, fold_file, without, write_fold
 from sciextract_trainer.build import as_joint, labels_of
-from sciextract_trainer.checkpoint import note_environment, recorded
+from sciextract_trainer.checkpoint import note_environment, recording
 from sciextract_trainer.config import TrainConfig, config_from, find_recipe, load_config
 from sciextract_trainer.data.examples import Example, decided_examples
 from sciextract_trainer.data.gold import has_untyped
@@ -89,7 +89,7 @@ def training_mix(
     labels, subwords, limit = start.labels, start.rules.encoder(), start.rules.limit
     own = [item for item in train if item.origin is not Origin.BASE]
     base = [item for item in train if item.origin is Origin.BASE]
-    examples = decided(train, start)
+    examples = read_decided(train, start)
     replayed = list(decided_examples(base, labels, subwords, limit)) if own else []
     undecided: list[Document] = []
     if labels == start.folder.config.labels:  # of other labels the start model can say nothing
@@ -103,7 +103,8 @@ def training_mix(
         teacher = Pipeline(network, subwords, labels, limit)
         # Keys need not be unique in a project; shards know their documents by them.
         keyed = [
-            replace(each, doc_key=f"{each.doc_key} {each.text_sha256[:8]}") for each in undecided
+            replace(document, doc_key=f"{document.doc_key} {document.text_sha256[:8]}")
+            for document in undecided
         ]
         labelled = label_softly(teacher, keyed, folder, listener)
         soft = list(soft_examples(labelled, labels, subwords, limit))
@@ -116,14 +117,14 @@ def training_mix(
         else "",
     }
     used = {name: words for name, words in ways.items() if words}
-    each = min(config.rehearsed(len(examples)), len(pool))
-    parts = [f"{each} an epoch of {' and '.join(used.values())}"] if used else []
+    drawn = min(config.rehearsed(len(examples)), len(pool))
+    parts = [f"{drawn} an epoch of {' and '.join(used.values())}"] if used else []
     parts += [f"L2-SP weight {kept.pull:g}"] if kept.pull else []
     description = ", ".join(parts) or "nothing: the base is all there is to learn from"
     return TrainingMix(examples, pool, kept, " and ".join(used) or "pull", description)
 
 
-def decided(train: Sequence[TrainingDocument], start: StartModel) -> list[Example]:
+def read_decided(train: Sequence[TrainingDocument], start: StartModel) -> list[Example]:
     """Examples of a project's documents; of the base where there are none."""
     own = [item for item in train if item.origin is not Origin.BASE]
     return list(
@@ -200,7 +201,7 @@ class _Training:
     def _train_model(self, start: StartModel, snapshot: Snapshot) -> None:
         """Train the new model and write its folder."""
         folder, dev = self._run.folder, snapshot.dev
-        with recorded(self._run, self._device):
+        with recording(self._run, self._device):
             for label in start.new_labels:
                 message = f"the start model does not know {label}; it is learned from the beginning"
                 self._status.event(Warned(message=message))
@@ -225,10 +226,10 @@ class _Training:
         old, request = start.folder.config, self._prepared.request
         packaging = Packaging(
             model_name(request.name, request.path), self._prepared.schema, start.labels, start.rules,
-            [positives(each.annotated) for each in dev], origin,
+            [positives(example.annotated) for example in dev], origin,
             complete=[document.covered_layers for document in dev],
             settings=old.settings if len(dev) < LEAST_DEV else None,
-            samples=[positives(each.annotated) for each in (dev or snapshot.train)[:_SAMPLES]],
+            samples=[positives(example.annotated) for example in (dev or snapshot.train)[:_SAMPLES]],
             cuts_words=old.cuts_words,
         )  # fmt: skip
         write_model_folder(network, packaging, folder / MODEL)
@@ -243,7 +244,7 @@ class _Training:
         rest = replace(snapshot, train=tuple(without(snapshot.train, fold)))
         # The mix is that of the whole training, so that the soft labels on disk serve all folds.
         mix = self._mix(start, snapshot.train, _quiet)
-        mix = replace(mix, examples=decided(rest.train, start))
+        mix = replace(mix, examples=read_decided(rest.train, start))
         network = self._network(start, rest, mix, folder, _quiet)
         model = open_folder(self._run.folder / MODEL)
         pipeline = Pipeline(
@@ -271,7 +272,7 @@ class _Training:
             known = (
                 self._start.with_labels(self._labels()).labels == self._start.folder.config.labels
             )
-            own = sum(each.origin is not Origin.BASE for each in snapshot.train)
+            own = sum(example.origin is not Origin.BASE for example in snapshot.train)
             others = len(snapshot.train) - own if own else 0
             others += snapshot.manifest.undecided if known else 0
             count = own or len(snapshot.train)
@@ -283,7 +284,7 @@ class _Training:
     def _labels(self) -> Labels:
         """Those of the project; mentions without a type stay known, and are learned with new types."""
         old, schema = self._start.labels, self._prepared.schema
-        train = (positives(each.annotated) for each in self._prepared.snapshot.train)
+        train = (positives(example.annotated) for example in self._prepared.snapshot.train)
         has_new = not set(schema.entity_labels) <= set(old.entities)
         untyped = "" in old.entities or (has_new and has_untyped(train))
         return labels_of(schema, old.max_span_width, untyped)
@@ -330,7 +331,7 @@ class _Training:
     ) -> JointNetwork:
         data = TrainingData(
             mix.examples,
-            [positives(each.annotated) for each in snapshot.dev],
+            [positives(example.annotated) for example in snapshot.dev],
             [document.covered_layers for document in snapshot.dev],
             mix.rehearsal,
             selects=len(snapshot.dev) >= LEAST_DEV,

@@ -15,11 +15,18 @@ from sciextract.formats.inputs import Part
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import family_of, labels_for, load_subword_rules
-from sciextract_trainer.checkpoint import note_environment, recorded
+from sciextract_trainer.checkpoint import note_environment, recording
 from sciextract_trainer.config import TrainConfig, find_recipe, load_config
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
 from sciextract_trainer.evaluate import dev_report, dev_settings, headline, scored_layers
-from sciextract_trainer.hardware import CPU, Group, choose_device, has_fast_bf16, joined, own_device
+from sciextract_trainer.hardware import (
+    CPU,
+    Group,
+    choose_device,
+    has_fast_bf16,
+    join_group,
+    own_device,
+)
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.package import Packaging, write_model_folder
@@ -109,7 +116,7 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
         ModelNotFoundError: The encoder cannot be loaded.
         GroupError: The processes differ, or have lost each other.
     """
-    with joined(job.device) as group:
+    with join_group(job.device) as group:
         if not group.is_first:
             _train(job, lambda event: None, group)
             return {}
@@ -121,7 +128,7 @@ def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
                 run.append(event.to_json())
             listener(event)
 
-        with recorded(run, job.device, group.size):
+        with recording(run, job.device, group.size):
             scores = _train(job, keep, group)
         run.note(scores=scores)
         return scores

@@ -43,16 +43,16 @@ class SeedScores:
     def tasks(self) -> tuple[str, ...]:
         """The tasks that all seeds have a score of."""
         return tuple(
-            task for task in _OF_MODEL if all(task in each for each in self.by_seed.values())
+            task for task in _OF_MODEL if all(task in scores for scores in self.by_seed.values())
         )
 
     def mean(self, task: str) -> float:
         """Mean over the seeds."""
-        return mean(each[task] for each in self.by_seed.values())
+        return mean(scores[task] for scores in self.by_seed.values())
 
     def sd(self, task: str) -> float | None:
         """Sample standard deviation (n - 1) over the seeds; ``None`` of one seed."""
-        values = [each[task] for each in self.by_seed.values()]
+        values = [scores[task] for scores in self.by_seed.values()]
         return stdev(values) if len(values) > 1 else None
 
     def to_json(self) -> dict[str, Any]:

@@ -37,7 +37,7 @@ LEXICAL = "pairs.lexical.weight"
 RELATION_ROWS = ("pairs.relation.out.2.weight", "pairs.relation.out.2.bias")
 
 
-def carried(
+def carry_weights(
     stored: Mapping[str, Array], fresh: Mapping[str, Array], old: Labels, new: Labels
 ) -> dict[str, Array]:
     """All weights of a network for the labels ``new``.
@@ -48,7 +48,7 @@ def carried(
         old: Labels that were trained.
         new: Labels that are wanted.
     """
-    weights = {**fresh, **{name: each for name, each in stored.items() if name in fresh}}
+    weights = {**fresh, **{name: value for name, value in stored.items() if name in fresh}}
     # Pairs of an old and a new class; class 0 is "none" for both.
     entities = [(0, 0)]
     for label in new.entities:
@@ -87,7 +87,7 @@ def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
     if not old.groups:
         return ()
     added = tuple(label for label in new.entities if label not in old.entities)
-    groups = [tuple(each for each in group if each in new.entities) for group in old.groups]
+    groups = [tuple(label for label in group if label in new.entities) for group in old.groups]
     return tuple(group for group in (*groups, added) if group)
 
 
@@ -159,8 +159,8 @@ class StartModel:
         stored = _stored_weights(network, self.folder, self.precision)
         if self.labels != known:
             network = _empty_network(path, self.labels, config)
-            fresh = {name: each.detach().numpy() for name, each in network.named_parameters()}
-            stored = carried(stored, fresh, known, self.labels)
+            fresh = {name: value.detach().numpy() for name, value in network.named_parameters()}
+            stored = carry_weights(stored, fresh, known, self.labels)
         with torch.no_grad():
             for name, parameter in network.named_parameters():
                 parameter.copy_(torch.from_numpy(stored[name]))
@@ -318,9 +318,9 @@ class RememberedStates(nn.Module):
                 states = self.encoder(input_ids=input_ids[new], attention_mask=attention_mask[new])[
                     0
                 ]
-            for row, each in zip(new, states, strict=True):
+            for row, state in zip(new, states, strict=True):
                 # In bfloat16, as the encoder runs where it is fast, states are rougher than halves are.
-                self._known[keys[row]] = each[: counts[row]].half()
+                self._known[keys[row]] = state[: counts[row]].half()
         hidden = self._known[keys[0]].shape[1]
         found = torch.zeros(*input_ids.shape, hidden, device=input_ids.device)
         for row, key in enumerate(keys):
@@ -361,9 +361,9 @@ def probe(
     )  # fmt: skip
     rules: SubwordRules = start.rules
     encoder: nn.Module = network.words.encoder
-    learning = [each for each in encoder.parameters() if each.requires_grad]
-    for each in learning:
-        each.requires_grad_(False)
+    learning = [parameter for parameter in encoder.parameters() if parameter.requires_grad]
+    for parameter in learning:
+        parameter.requires_grad_(False)
     # In place of the encoder: dropout of states and the heads stay what they are in the training that follows.
     network.words.encoder = RememberedStates(encoder)
     try:
@@ -371,5 +371,5 @@ def probe(
         train(heads, start.labels, rules, alone, folder, lambda event: None, network, device)
     finally:
         network.words.encoder = encoder
-        for each in learning:
-            each.requires_grad_(True)
+        for parameter in learning:
+            parameter.requires_grad_(True)

@@ -20,7 +20,7 @@ from sciextract_trainer.calibration import (
     TaskCalibration,
     calibrated_settings,
     items_of,
-    joined,
+    join_items,
 )
 from sciextract_trainer.warm_start import open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
@@ -91,8 +91,8 @@ def items(*owners: int) -> Items:
 
 
 def test_joined_items_keep_their_documents_apart() -> None:
-    assert joined([items(0, 0, 2), items(), items(0, 1)]).owners.tolist() == [0, 0, 2, 3, 4]
-    assert len(joined([])) == 0 and len(joined([items()])) == 0
+    assert join_items([items(0, 0, 2), items(), items(0, 1)]).owners.tolist() == [0, 0, 2, 3, 4]
+    assert len(join_items([])) == 0 and len(join_items([items()])) == 0
 
 
 def test_documents_tell_about_the_labels_they_were_annotated_for(pipeline: Pipeline) -> None:

@@ -147,9 +147,9 @@ def gold_targets(annotated: AnnotatedDocument, labels: Labels) -> Targets:
     """One-hot targets of a gold document; rejected items count as "none", all others as right."""
     kept, sure = annotated.annotations.in_states(NOT_REJECTED), State.IMPORTED
     annotations = Annotations(
-        tuple(replace(each, state=sure) for each in kept.entities),
-        tuple(replace(each, state=sure) for each in kept.relations),
-        tuple(replace(each, state=sure, mention_states=()) for each in kept.clusters),
+        tuple(replace(entity, state=sure) for entity in kept.entities),
+        tuple(replace(relation, state=sure) for relation in kept.relations),
+        tuple(replace(cluster, state=sure, mention_states=()) for cluster in kept.clusters),
     )
     item = TrainingDocument(replace(annotated, annotations=annotations))
     return replace(decided_targets(item, labels), mask=None)
@@ -195,8 +195,8 @@ def decided_targets(item: TrainingDocument, labels: Labels) -> Targets:
             link = max(rows[left], rows[right]), min(rows[left], rows[right])
             found[link] = min(verdict, found.get(link, verdict), key=order.index)
     links = np.array(list(found), dtype=np.int64).reshape(-1, 2)
-    weights = np.array([each is Verdict.POSITIVE for each in found.values()], dtype=np.float32)
-    known_links = np.array([each is not Verdict.MASKED for each in found.values()], dtype=np.bool_)
+    weights = np.array([verdict is Verdict.POSITIVE for verdict in found.values()], np.float32)
+    known_links = np.array([verdict is not Verdict.MASKED for verdict in found.values()], np.bool_)
     # Whether every link of a span that is not listed is known to be wrong.
     settled = np.full(len(spans), Layer.COREFERENCE in item.complete)
     for entity_id, verdict in verdicts.entities.items():
@@ -241,7 +241,7 @@ def _entity_targets(
     classes = np.zeros(count, dtype=np.int64)
     counted, judged = np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.bool_)
     for row, entities in enumerate(on_row):
-        found = [verdicts.entities[each.id] for each in entities]
+        found = [verdicts.entities[entity.id] for entity in entities]
         kept = [e.label for e, v in zip(entities, found, strict=True) if v is Verdict.POSITIVE]
         known = [label for label in kept if label in labels.entities]
         classes[row] = 1 + labels.entities.index(known[0]) if known else 0

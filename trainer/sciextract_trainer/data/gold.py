@@ -31,7 +31,7 @@ def read_gold(path: Path, schema: LabelSchema, part: Part = Part.TRAIN) -> list[
     if not documents:
         raise FormatError("no documents", path=path)
     known = {*schema.entity_labels, *schema.relation_labels}
-    if unknown := sorted(_used(documents) - known):
+    if unknown := sorted(_used_labels(documents) - known):
         raise UsageError(
             f"{path}: labels that the schema {schema.name!r} does not know: {', '.join(unknown)}",
             f"known: {', '.join(sorted(known))}; give a schema with --schema",
@@ -48,14 +48,14 @@ def read_gold(path: Path, schema: LabelSchema, part: Part = Part.TRAIN) -> list[
 def unseen_labels(documents: Sequence[AnnotatedDocument], schema: LabelSchema) -> list[str]:
     """Labels of the schema without an example, sorted: a model cannot learn them."""
     known = {*schema.entity_labels, *schema.relation_labels}
-    return sorted(known - _used(documents))
+    return sorted(known - _used_labels(documents))
 
 
 def has_untyped(documents: Iterable[AnnotatedDocument]) -> bool:
     """Whether a cluster of some document has a mention without a type."""
     for item in documents:
-        untyped = {each.id for each in item.annotations.entities if not each.label}
-        if any(not untyped.isdisjoint(each.mentions) for each in item.annotations.clusters):
+        untyped = {entity.id for entity in item.annotations.entities if not entity.label}
+        if any(not untyped.isdisjoint(cluster.mentions) for cluster in item.annotations.clusters):
             return True
     return False
 
@@ -66,11 +66,11 @@ def sha256(path: Path, part: Part = Part.TRAIN) -> str:
         return atomic.sha256_of(path)
     whole = hashlib.sha256()
     for root in paths_of(path, part):
-        for file in sorted(each for each in (root, *root.rglob("*")) if each.is_file()):
+        for file in sorted(entry for entry in (root, *root.rglob("*")) if entry.is_file()):
             whole.update(f"{file.relative_to(path)} {atomic.sha256_of(file)}\n".encode())
     return whole.hexdigest()
 
 
-def _used(documents: Sequence[AnnotatedDocument]) -> set[str]:
+def _used_labels(documents: Sequence[AnnotatedDocument]) -> set[str]:
     used = {entity.label for item in documents for entity in item.annotations.entities} - {""}
     return used | {relation.label for item in documents for relation in item.annotations.relations}

@@ -175,7 +175,7 @@ def label_softly(
         TimeIsUp: It is later than ``until``.
     """
 
-    def labelled(document: Document) -> Targets:
+    def label_one(document: Document) -> Targets:
         return targets_from(teacher.predict(document, TEACHER_SETTINGS), teacher.labels.relations)
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -186,21 +186,23 @@ def label_softly(
         if not chunk:
             return found
         path = folder / f"soft-{number:04d}.npz"
-        targets = _finished(path, chunk, teacher.labels)
+        targets = _read_finished(path, chunk, teacher.labels)
         if targets is None:
             require_time(until)
-            made: Iterable[Targets] = map(labelled, chunk)
+            made: Iterable[Targets] = map(label_one, chunk)
             if workers > 1:
-                made = in_order(labelled, chunk, workers)
-            save_targets(path, [SoftDocument(*each) for each in zip(chunk, made, strict=True)])
+                made = in_order(label_one, chunk, workers)
+            save_targets(path, [SoftDocument(*pair) for pair in zip(chunk, made, strict=True)])
             # As it was saved, in half precision: a resumed run learns from the same numbers.
             targets = load_targets(path).targets
-        found += [SoftDocument(*each) for each in zip(chunk, targets, strict=True)]
+        found += [SoftDocument(*pair) for pair in zip(chunk, targets, strict=True)]
         listener(DocumentsLabelled(documents=len(found), of=len(documents)))
     return found
 
 
-def _finished(path: Path, chunk: Sequence[Document], labels: Labels) -> Sequence[Targets] | None:
+def _read_finished(
+    path: Path, chunk: Sequence[Document], labels: Labels
+) -> Sequence[Targets] | None:
     """The targets of a shard that is there; ``None`` where it has to be made, or held the start of this one."""
     if not path.is_file():
         return None
@@ -220,8 +222,8 @@ def _finished(path: Path, chunk: Sequence[Document], labels: Labels) -> Sequence
     if len(shard.keys) < len(chunk):
         return None
     wanted = (1 + len(labels.entities), labels.relations.class_count)
-    for each in shard.targets:
-        found = each.types.shape[1], each.relations.shape[1]
+    for target in shard.targets:
+        found = target.types.shape[1], target.relations.shape[1]
         if found != wanted:
             raise ModelDamagedError(
                 f"{path} has distributions over {found[0]} and {found[1]} classes of entities and "

@@ -327,7 +327,7 @@ def layers_of(encoder: nn.Module, wanted_by: str) -> tuple[str, nn.ModuleList]:
         if (
             isinstance(module, nn.ModuleList)
             and len(module) == len(set(module)) == depth > 0
-            and len({type(each) for each in module}) == 1
+            and len({type(layer) for layer in module}) == 1
         ):
             return name, module
     raise UsageError(

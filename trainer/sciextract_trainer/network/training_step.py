@@ -103,7 +103,7 @@ def taught_entity_loss(
         own, aims = logits[start:end][here], wanted[start:end][here]
         taught = example.targets.taught
         for group in groups or (tuple(range(1, logits.shape[-1])),):
-            classes = [each for each in group if taught is None or taught[each]]
+            classes = [label for label in group if taught is None or taught[label]]
             if classes:  # a group of which the document teaches nothing has nothing to say
                 chosen = aims[:, classes]
                 # The other classes count as "no entity" here.
