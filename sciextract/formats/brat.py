@@ -464,7 +464,6 @@ class Configuration:
     """The types of a schema and those seen in documents, with names that brat accepts."""
 
     def __init__(self, schema: LabelSchema | None, labels: LabelNames) -> None:
-        """Start with the types of ``schema``."""
         self._schema = schema
         self._labels = labels
         types = (schema.entity_labels, schema.relation_labels) if schema else ((), ())

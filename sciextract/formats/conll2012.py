@@ -113,11 +113,7 @@ _Brackets = tuple[list[tuple[str, str]], list[str]]
 def _find_enclosed(
     column: Sequence[tuple[str, Place]], name: str, brackets_of: Callable[[str, Place], _Brackets]
 ) -> Iterator[tuple[int, int, str]]:
-    """Start, end (exclusive) and label of what brackets enclose; a closing one ends what began last with its word.
-
-    Raises:
-        FormatError: A bracket has no partner.
-    """
+    """Start, end (exclusive) and label of what brackets enclose; a closing one ends what began last with its word."""
     waiting: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     problem = "found, but its bracket has no partner"
     for index, (cell, place) in enumerate(column):

@@ -434,12 +434,7 @@ def recognise_source(source: Source) -> tuple[Source, FormatSpec]:
 
 
 def _look(source: Source, needs_more: Callable[[str], bool]) -> tuple[Source, str]:
-    """The source, to be read from its start, and its first lines.
-
-    Raises:
-        FormatError: It is empty, no text, or cannot be read.
-        InputMissingError: It does not exist.
-    """
+    """The source, to be read from its start, and its first lines."""
     if source.path == STDIN:
         # What is taken from standard input is put back: whole lines up to a line feed.
         more = iter(lambda: standard_input().readline(MAX_LINE_BYTES), b"")

@@ -115,11 +115,7 @@ _SEMANTIC_SCHOLAR = Works(
 
 
 def _read_works(layout: Works, source: Source) -> Iterator[ReadItem]:
-    """Read one record, a list, a reply of the API, or JSON lines of any of these.
-
-    Raises:
-        FormatError: The file is empty, binary, or no JSON at all.
-    """
+    """Read one record, a list, a reply of the API, or JSON lines of any of these."""
 
     def document(record: dict[str, Any], place: Place) -> AnnotatedDocument:
         for name in layout.inner:

@@ -391,11 +391,7 @@ def _candidates_at(value: object, text_length: int, place: Place) -> Candidates 
 
 
 def _labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...]:
-    """A list of ``[label, score]``; ``None`` counts as an empty one.
-
-    Raises:
-        FormatError: It is something else.
-    """
+    """A list of ``[label, score]``; ``None`` counts as an empty one."""
     labels = []
     for pair in list_at(value, field, place):
         if not isinstance(pair, list) or len(pair) != 2:

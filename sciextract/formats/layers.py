@@ -253,7 +253,6 @@ def span_layers(
 
 
 def states_of(given: Annotations) -> set[State]:
-    """The states of all items."""
     kinds = (given.entities, given.relations, given.clusters, given.attributes)
     return {item.state for items in kinds for item in items}
 

@@ -82,11 +82,7 @@ _Syntax = dict[str, Any]
 
 
 def _read_header(lines: _Lines, path: str) -> tuple[list[str], _Syntax]:
-    """The names of the columns and how cells are separated; ``sep=;`` and what else stands above them is skipped.
-
-    Raises:
-        FormatError: There is no column with a text.
-    """
+    """The names of the columns and how cells are separated; ``sep=;`` and what else stands above them is skipped."""
 
     def candidates() -> Iterator[tuple[int, list[str], str]]:
         for line in filter(str.strip, lines):
@@ -205,11 +201,7 @@ class _Columns:
 def _without_surplus(
     cells: list[str], columns: _Columns, path: str, row: list[tuple[int, str]]
 ) -> tuple[list[str], str]:
-    """The cells up to the last with a text, and a remark, where the surplus delimiter stands behind it for certain.
-
-    Raises:
-        FormatError: It may stand before.
-    """
+    """The cells up to the last with a text, and a remark, where the surplus delimiter stands behind it for certain."""
     found = f"the row has {len(cells)} cells, the header {len(columns.names)}"
     last = max(columns.by_meaning.values())
     raw = "".join([line for _, line in row])

@@ -143,9 +143,6 @@ def _read_tagged(
         lines: Its lines, as :func:`text_lines` gives them.
         map_tags: What the tags of a record stand for; may raise :class:`FormatError`.
         syntax: Where records begin and end.
-
-    Raises:
-        FormatError: There is no record.
     """
 
     def records() -> Iterator[_TaggedRecord]:
