@@ -123,7 +123,7 @@ def merge(
 
 
 def _attributes_in_words(number: int) -> str:
-    return f"; {counted(number, 'attribute')} differ, and stay as here" if number else ""
+    return f"; attributes that differ, and stay as here: {number:,}" if number else ""
 
 
 def agree(

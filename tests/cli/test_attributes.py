@@ -23,7 +23,9 @@ from sciextract.store.coverage import find_missing, read_sought
 from sciextract.store.ingest import Import
 from sciextract.store.queries import read_queue
 from sciextract.text.analyse import make_document
+from sciextract.workflows.disagreements import Decisions, other_sources
 from sciextract.workflows.learn import annotate_with_adapter
+from sciextract_app.adjudication.presenter import Adjudication
 
 SCHEMA = parse_schema(
     {
@@ -84,7 +86,10 @@ def test_two_annotators_are_compared_in_what_both_have_looked_for(
     merged = json.loads(run("merge", str(other), "--project", str(project), "--json"))
     assert merged["attributes"] == 1
     listed = CliRunner().invoke(make_app(), ["adjudicate", "--project", str(project)])
-    assert "1 attribute" in listed.stderr
+    assert "attributes that differ" in listed.stderr
+    with open_project(project, "ann") as opened:
+        desk = Adjudication(opened, other_sources(opened, Decisions(opened)), 10)
+        assert any("attributes that differ: 1" in count for count in desk.view().counts)
 
 
 def test_what_is_likely_included_comes_first(project: Path) -> None:

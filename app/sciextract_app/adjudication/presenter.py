@@ -254,13 +254,16 @@ class Adjudication:
         here = "none here"
         if self.abstract is not None and self.now is not None:
             here = f"{self.abstract.index(self.now) + 1} of {len(self._waiting)} here"
+        counts: tuple[str, ...] = (here, left)
+        if self.abstract and (apart := sum(one.attributes for one in self.abstract.compared)):
+            counts += (f"attributes that differ: {apart}, set them at the desk",)
         against = ", ".join(source_words(each.name) for each in self.sides)
         title = f"{self.project.path.name} ⇄ {against}"
         both = self.now.both if self.now else None
         if both is None and self.abstract is not None:
             both = next(iter(self.abstract.compared), None)
         if both is None:
-            return TwoSides(title, (here, left), SideView(HERE, EMPTY), SideView("", EMPTY))
+            return TwoSides(title, counts, SideView(HERE, EMPTY), SideView("", EMPTY))
         lines = []
         for each in self._waiting:
             one, drawing = each.dispute.difference, self._draw(each.both)
@@ -275,7 +278,7 @@ class Adjudication:
             self._side(drawing, HERE, is_mine=True),
             self._side(drawing, source_words(both.source), is_mine=False),
         )
-        return TwoSides(title, (here, left), *sides, tuple(lines))
+        return TwoSides(title, counts, *sides, tuple(lines))
 
     def _draw(self, both: DocumentComparison) -> SideDrawing:
         return SideDrawing(both.mine, both.theirs, self.project.schema)
