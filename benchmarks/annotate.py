@@ -196,7 +196,7 @@ def _texts(data: str | None, count: int) -> int8.Texts:
         raw = Path(data).read_bytes() if data else packaged.read_bytes()
         plain.write_bytes(gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw)
         items = (item for item in read([str(plain)]) if isinstance(item, AnnotatedDocument))
-        found = [(each.document.doc_key, each.document.text) for each in islice(items, count)]
+        found = [(item.document.doc_key, item.document.text) for item in islice(items, count)]
     return list(islice(found if data else cycle(found), count))
 
 

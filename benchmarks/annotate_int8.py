@@ -39,7 +39,7 @@ class EncoderContender:
 
     def __init__(self, graph: Path, threads: int, chunks: Sequence[Sequence[PaddedInput]]) -> None:
         self._session = _session(graph, threads)
-        self._names = [each.name for each in self._session.get_inputs()]
+        self._names = [node.name for node in self._session.get_inputs()]
         self._chunks = chunks
 
     def __call__(self, chunk: int) -> None:

@@ -21,10 +21,10 @@ def take_turns(
     for contender in contenders.values():
         contender(0)
     seconds: dict[str, list[float]] = {name: [] for name in names}
-    for each in range(rounds):
+    for number in range(rounds):
         spent = dict.fromkeys(names, 0.0)
         for chunk in range(chunks):
-            first = (each + chunk) % len(names)
+            first = (number + chunk) % len(names)
             for name in [*names[first:], *names[:first]]:
                 begin = time.perf_counter()
                 contenders[name](chunk)

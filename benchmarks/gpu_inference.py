@@ -70,10 +70,12 @@ class Bench:
         self.documents = _documents(options.data, options.documents)
         self.seconds: dict[str, list[float]] = {}
         self.ratios: list[str] = []
-        self.windows = [w for each in self.documents for w in windows_of(self._extractor(), each)]
+        self.windows = [
+            w for document in self.documents for w in windows_of(self._extractor(), document)
+        ]
 
     def heading(self) -> str:
-        lengths = [len(each.input_ids) for each in self.windows]
+        lengths = [len(window.input_ids) for window in self.windows]
         options = self.options
         return (
             f"{options.shape} on {options.device}, {options.precision}, {len(self.documents)} abstracts of "
@@ -89,7 +91,7 @@ class Bench:
     def _encoder_rows(self) -> Iterator[list[str]]:
         graph = self.folder.graph(self.options.precision)
         network = OnnxNetwork(graph, None, self.options.threads, self.options.device)
-        ways: dict[str, Calls] = {"encoder, one a call": [[each] for each in self.windows]}
+        ways: dict[str, Calls] = {"encoder, one a call": [[window] for window in self.windows]}
         for tokens in self.options.batch_tokens:
             ways[f"encoder, in order, {tokens} pieces"] = _in_order(self.windows, tokens)
             ways[f"encoder, by length, {tokens} pieces"] = _by_length(self.windows, tokens)
@@ -118,7 +120,7 @@ class Bench:
 
     def _row(self, name: str, seconds: Sequence[float], calls: Calls | None) -> list[str]:
         least = statistics.median(seconds)
-        flops = sum(self.shape.flops(len(each.input_ids)) for each in self.windows) / least
+        flops = sum(self.shape.flops(len(window.input_ids)) for window in self.windows) / least
         peak = self.options.peak_tflops
         return [
             name,
@@ -148,12 +150,14 @@ def _encoding(network: OnnxNetwork, calls: Calls) -> Callable[[int], None]:
 def _in_order(windows: Sequence[EncoderInput], max_subwords: int) -> Calls:
     """Windows in the order of the input, as many a call as fit."""
     calls: Calls = []
-    for each in windows:
-        longest = max([len(each.input_ids), *(len(w.input_ids) for w in calls[-1])]) if calls else 0
+    for window in windows:
+        longest = (
+            max([len(window.input_ids), *(len(w.input_ids) for w in calls[-1])]) if calls else 0
+        )
         if calls and longest * (1 + len(calls[-1])) <= max_subwords:
-            calls[-1].append(each)
+            calls[-1].append(window)
         else:
-            calls.append([each])
+            calls.append([window])
     return calls
 
 
@@ -161,9 +165,9 @@ def _by_length(windows: Sequence[EncoderInput], max_subwords: int) -> Calls:
     """As the product does it: by length within pools of some calls."""
     calls: Calls = []
     batching, pool, subwords = Batching(None, max_subwords), [], 0
-    for each in windows:
-        pool.append(each)
-        subwords += len(each.input_ids)
+    for window in windows:
+        pool.append(window)
+        subwords += len(window.input_ids)
         if subwords >= POOLED_CALLS * max_subwords:
             calls += _calls_of(pool, batching)
             pool, subwords = [], 0
@@ -171,14 +175,16 @@ def _by_length(windows: Sequence[EncoderInput], max_subwords: int) -> Calls:
 
 
 def _calls_of(pool: Sequence[EncoderInput], batching: Batching) -> Calls:
-    groups = batching.calls([len(each.input_ids) for each in pool])
+    groups = batching.calls([len(window.input_ids) for window in pool])
     return [[pool[index] for index in group] for group in groups]
 
 
 def _padding(calls: Calls) -> float:
     """Share of the subwords of all calls that are padding."""
-    real = sum(len(each.input_ids) for call in calls for each in call)
-    return 1 - real / sum(len(call) * max(len(each.input_ids) for each in call) for call in calls)
+    real = sum(len(window.input_ids) for call in calls for window in call)
+    return 1 - real / sum(
+        len(call) * max(len(window.input_ids) for window in call) for call in calls
+    )
 
 
 def _timed(extractor: Extractor, documents: Sequence[Document]) -> float:

@@ -93,9 +93,9 @@ def _make(shape: str, bundled: ModelFolder, path: Path) -> None:
     from sciextract_trainer.export import export_encoder
     from sciextract_trainer.warm_start import open_start_model
 
-    for each in bundled.path.iterdir():
-        if each.name not in {*GRAPHS.values(), MANIFEST}:
-            shutil.copyfile(each, path / each.name)
+    for file in bundled.path.iterdir():
+        if file.name not in {*GRAPHS.values(), MANIFEST}:
+            shutil.copyfile(file, path / file.name)
     config = TrainConfig(encoder=str(bundled.path))
     if shape == "bundled":
         network = open_start_model(bundled).network(config)
@@ -126,4 +126,4 @@ def _random(bundled: ModelFolder, path: Path, size: dict[str, int], config: Any)
 def _example(bundled: ModelFolder) -> Any:
     from research.compression.quantise import sample_windows
 
-    return max(sample_windows(bundled), key=lambda each: len(each.input_ids))
+    return max(sample_windows(bundled), key=lambda window: len(window.input_ids))

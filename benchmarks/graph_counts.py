@@ -28,8 +28,10 @@ def main() -> None:
     parser.add_argument("graph", type=Path)
     parser.add_argument("terms", type=Path)
     arguments = parser.parse_args()
-    records = [each for each in read([arguments.predictions]) if not isinstance(each, BadRecord)]
-    texts = [each.document.text for each in records]
+    records = [
+        record for record in read([arguments.predictions]) if not isinstance(record, BadRecord)
+    ]
+    texts = [record.document.text for record in records]
     connection = sqlite3.connect(arguments.graph.absolute().as_uri() + "?mode=ro", uri=True)
     connection.row_factory = sqlite3.Row
     close = 0

@@ -91,7 +91,7 @@ def _cpu(client: CDPSession) -> float:
     """Seconds of processor time that the thread of the page has taken."""
     client.send("Performance.enable", {"timeDomain": "threadTicks"})
     metrics: list[dict[str, Any]] = client.send("Performance.getMetrics")["metrics"]
-    return next(float(each["value"]) for each in metrics if each["name"] == "TaskDuration")
+    return next(float(metric["value"]) for metric in metrics if metric["name"] == "TaskDuration")
 
 
 def _while(

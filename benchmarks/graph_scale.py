@@ -166,8 +166,8 @@ def _percentiles(question: Callable[[], object]) -> tuple[str, bool]:
         with timed() as each:
             question()
         took.append(each)
-    wall = [each.wall for each in took]
-    value = f"{milliseconds(wall)}; of CPU {milliseconds([each.cpu for each in took])}"
+    wall = [timing.wall for timing in took]
+    value = f"{milliseconds(wall)}; of CPU {milliseconds([timing.cpu for timing in took])}"
     return value, percentile(wall, 95) <= QUERY_SECONDS
 
 

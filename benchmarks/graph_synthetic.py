@@ -72,7 +72,7 @@ class _Writer:
             if len(keys) > 1 else []
         )  # fmt: skip
         digest = hashlib.sha256(text.encode()).hexdigest()
-        spaced = {each.surface: each.surface.casefold().replace("-", " ") for each in namings}
+        spaced = {naming.surface: naming.surface.casefold().replace("-", " ") for naming in namings}
         return Extraction(
             f"synthetic:{number}", packed(text), ((0, len(text)),), digest,
             Bibliography(title=text[:60], year=1990 + number % 35),

@@ -100,13 +100,15 @@ def documents(
     path = folder / data.path
     if data.sentences:
         path = _cut(path, data.sentences, cache)
-    items = [each for each in read([str(path)], "scierc") if not isinstance(each, BadRecord)]
+    items = [record for record in read([str(path)], "scierc") if not isinstance(record, BadRecord)]
     prefix = "" if data.known else "own "
-    items = [_decided(each, prefix) for each in items]
+    items = [_decided(record, prefix) for record in items]
     if data.known:
         return items, load_schema("scierc")
-    entities = sorted({each.label for item in items for each in item.annotations.entities})
-    relations = sorted({each.label for item in items for each in item.annotations.relations})
+    entities = sorted({entity.label for item in items for entity in item.annotations.entities})
+    relations = sorted(
+        {relation.label for item in items for relation in item.annotations.relations}
+    )
     symmetric = {"own Synonym-Of", "own Compare-With"}
     colours = {"colour": "#808080"}
     mapping = {
@@ -158,7 +160,7 @@ def _pieces(record: dict[str, Any], sentences: int) -> Iterator[dict[str, Any]]:
             "sentences": words,
             "ner": [[[a - first, b - first, l] for a, b, l in s] for s in record["ner"][rows]],
             "relations": [
-                [[*(at - first for at in each[:4]), each[4]] for each in s]
+                [[*(at - first for at in span[:4]), span[4]] for span in s]
                 for s in record["relations"][rows]
             ],
             "clusters": [],
@@ -180,9 +182,9 @@ class Simulation:
 
     def suggested(self, finished: int) -> Iterator[Result]:
         """All methods but retraining after so many abstracts."""
-        done = [TrainingDocument(each, self.data.layers) for each in self.pool[:finished]]
-        for each in self.pool[:finished]:  # an update finds the states of all but one abstract
-            self.states.of(each.document)
+        done = [TrainingDocument(document, self.data.layers) for document in self.pool[:finished]]
+        for annotated in self.pool[:finished]:  # an update finds the states of all but one abstract
+            self.states.of(annotated.document)
         started = time.process_time()
         adapter = learn(done, self.schema, self.states, self.thresholds)
         seconds = time.process_time() - started
@@ -206,7 +208,7 @@ class Simulation:
         return predict
 
     def _result(self, method: str, finished: int, predict: Predict, seconds: float) -> Result:
-        predicted = [predict(each.document) for each in self.test]
+        predicted = [predict(gold.document) for gold in self.test]
         pairs = [(scorable(g), scorable(p)) for g, p in zip(self.test, predicted, strict=True)]
         gold, found = ([pair[side] for pair in pairs] for side in (0, 1))
         report = score(gold, found, self.schema.symmetric_labels)
@@ -237,7 +239,10 @@ def run(options: argparse.Namespace) -> None:
                     if is_known or finished > len(simulation.pool):
                         continue
                     # A killed run repeats the whole point: its lines are written together.
-                    lines = [json.dumps(asdict(each)) for each in simulation.suggested(finished)]
+                    lines = [
+                        json.dumps(asdict(suggestion))
+                        for suggestion in simulation.suggested(finished)
+                    ]
                     stream.write("".join(line + "\n" for line in lines))
                     stream.flush()
                     print(*lines, sep="\n", flush=True)
@@ -253,15 +258,15 @@ def results(path: Path) -> list[Result]:
 
 def table(found: Sequence[Result]) -> str:
     """Means and standard deviations over seeds as a Markdown table."""
-    after = sorted({each.finished for each in found})
+    after = sorted({point.finished for point in found})
     lines = [
         "| labels | method | layer | " + " | ".join(map(str, after)) + " |",
         "|" + "---|" * (3 + len(after)),
     ]
-    for data, method in dict.fromkeys((each.data, each.method) for each in found):
-        mine = [each for each in found if (each.data, each.method) == (data, method)]
+    for data, method in dict.fromkeys((point.data, point.method) for point in found):
+        mine = [point for point in found if (point.data, point.method) == (data, method)]
         for name in _values(mine[0]):
-            at = ([_values(each)[name] for each in mine if each.finished == n] for n in after)
+            at = ([_values(point)[name] for point in mine if point.finished == n] for n in after)
             cells = (with_spread(values) for values in at)
             lines.append(f"| {data} | {method} | {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
@@ -270,7 +275,7 @@ def table(found: Sequence[Result]) -> str:
 def with_spread(values: Sequence[float]) -> str:
     """Mean and standard deviation over seeds."""
     if len(values) < 2:
-        return "".join(f"{each:.1f}" for each in values)
+        return "".join(f"{value:.1f}" for value in values)
     return f"{mean(values):.1f} ± {stdev(values):.1f}"
 
 
@@ -291,8 +296,10 @@ def draw(found: Sequence[Result], path: Path) -> None:
     with svg_figure(path, 1, len(SETS), figsize=(11, 3.2), sharey=True) as (_, panels):
         for data, panel in zip(SETS, panels, strict=True):
             for method, colour in COLOURS.items():
-                mine = [each for each in found if (each.data, each.method) == (data.name, method)]
-                after = sorted({each.finished for each in mine})
+                mine = [
+                    point for point in found if (point.data, point.method) == (data.name, method)
+                ]
+                after = sorted({point.finished for point in mine})
                 means = [mean(e.scores["entities"] for e in mine if e.finished == n) for n in after]
                 if method == "model" and means:
                     panel.axhline(means[0], color=colour, linestyle="--", label=method)

@@ -63,7 +63,7 @@ def main() -> None:
     found = [measure(parts, size, options.workers) for size in options.sizes]
     table = markdown(found)
     options.output.with_suffix(".json").write_text(
-        json.dumps({"machine": machine(), "growth": [asdict(each) for each in found]}, indent=2)
+        json.dumps({"machine": machine(), "growth": [asdict(point) for point in found]}, indent=2)
         + "\n"
     )
     options.output.with_suffix(".md").write_text(table)
@@ -75,7 +75,7 @@ def written(folder: Path) -> list[Part]:
     """The parts by the time of writing; abstracts and seconds add up."""
     entries = [json.loads(line) for line in (folder / "journal.log").read_text().splitlines()]
     named = [
-        (folder / each["part"], each["counts"]["documents"]) for each in entries if each["part"]
+        (folder / entry["part"], entry["counts"]["documents"]) for entry in entries if entry["part"]
     ]
     begun = named[0][0].stat().st_mtime
     parts, abstracts = [], 0
@@ -91,12 +91,12 @@ def measure(parts: Sequence[Part], size: int, workers: int) -> Growth:
     Raises:
         SystemExit: The run has fewer.
     """
-    few = [each for each in parts if each.abstracts <= size]
+    few = [part for part in parts if part.abstracts <= size]
     if not few or parts[-1].abstracts < size:
         sys.exit(f"the run has {parts[-1].abstracts} abstracts, not {size}")
     after_first = few[-1].abstracts - few[0].abstracts
     share = few[-1].abstracts / after_first if after_first else 1.0
-    seconds = build_seconds([each.path for each in few], workers)
+    seconds = build_seconds([part.path for part in few], workers)
     return Growth(few[-1].abstracts, few[-1].seconds * share, seconds)
 
 
@@ -123,12 +123,12 @@ def markdown(found: Sequence[Growth]) -> str:
         "| abstracts | annotating, s | ms an abstract | graph, s | ms an abstract |",
         "|---|---|---|---|---|",
     ]
-    for each in found:
+    for point in found:
         annotate, graph = (
-            1000 * value / each.abstracts for value in (each.annotate_s, each.graph_s)
+            1000 * value / point.abstracts for value in (point.annotate_s, point.graph_s)
         )
         lines.append(
-            f"| {each.abstracts:,} | {each.annotate_s:,.0f} | {annotate:.1f} | {each.graph_s:,.1f} | {graph:.2f} |"
+            f"| {point.abstracts:,} | {point.annotate_s:,.0f} | {annotate:.1f} | {point.graph_s:,.1f} | {graph:.2f} |"
         )
     return "\n".join(lines) + "\n"
 
@@ -136,10 +136,10 @@ def markdown(found: Sequence[Growth]) -> str:
 def draw(found: Sequence[Growth], path: Path) -> None:
     """Seconds against abstracts, both logarithmic; the thin lines grow in proportion."""
     with svg_figure(path, figsize=(6, 4), font_size=9) as (_, panel):
-        sizes = [each.abstracts for each in found]
+        sizes = [point.abstracts for point in found]
         series = {
-            "annotate --workers 2": [each.annotate_s for each in found],
-            "graph build --workers 2": [each.graph_s for each in found],
+            "annotate --workers 2": [point.annotate_s for point in found],
+            "graph build --workers 2": [point.graph_s for point in found],
         }
         for (name, seconds), colour in zip(series.items(), COLOURS, strict=True):
             panel.loglog(sizes, seconds, "o-", color=colour, label=name)

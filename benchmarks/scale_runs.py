@@ -34,7 +34,7 @@ Clock = list[tuple[float, int]]
 def seconds_per_abstract(clock: Clock) -> float:
     """Of a run, once it is warm."""
     total = clock[-1][1]
-    start = next(each for each in clock if each[1] >= total * WARM_SHARE)
+    start = next(tick for tick in clock if tick[1] >= total * WARM_SHARE)
     return (clock[-1][0] - start[0]) / (total - start[1])
 
 
@@ -126,13 +126,13 @@ class Weight:
 
 
 def _workers() -> Iterator[int]:
-    for each in Path("/proc").glob("[0-9]*/cmdline"):
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            words = each.read_bytes().split(b"\0")
+            words = path.read_bytes().split(b"\0")
         except OSError:
             continue
         if b"sciextract.scale.worker" in words and str(os.getpid()).encode() in words:
-            yield int(each.parent.name)
+            yield int(path.parent.name)
 
 
 def _resident(pid: int) -> float:

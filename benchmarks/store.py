@@ -74,9 +74,9 @@ class StoreBench(Bench):
             "bare rich": importing.BareImport(self.folder, rich_rows, "bare-rich"),
         }
         seconds |= take_turns(items, len(full), self.options.rounds)
-        for each in (*contenders.values(), *items.values()):
-            if isinstance(each, importing.FileImport | importing.BareImport):
-                each.close()
+        for contender in (*contenders.values(), *items.values()):
+            if isinstance(contender, importing.FileImport | importing.BareImport):
+                contender.close()
         self.measured["import"] = seconds
         yield from self._import_rows(seconds, count, sum(map(len, full)))
 
@@ -109,7 +109,7 @@ class StoreBench(Bench):
         disk = single.percentile(seconds["fsync"], 50)
         for name in ("fsync", "bare commit"):
             yield Row(f"{name}, 4 KB" if name == "fsync" else name, _milliseconds(seconds[name]))
-        for name in (each for each in seconds if each not in ("fsync", "bare commit")):
+        for name in (second for second in seconds if second not in ("fsync", "bare commit")):
             p95 = single.percentile(seconds[name], 95)
             goal = f"p95 <= 5 ms + {disk:.1f} ms fsync"
             yield Row(f"{name}, {where}", _milliseconds(seconds[name]), goal, p95 <= 5 + disk)
@@ -148,8 +148,8 @@ class StoreBench(Bench):
                 yield Row("open, cold page cache", "not measured: needs root")
                 continue
             self.measured[f"open {name}"] = found
-            shown = max(each["open"] + each["page"] for each in found)
-            wall = statistics.median(each["wall"] for each in found)
+            shown = max(run["open"] + run["page"] for run in found)
+            wall = statistics.median(run["wall"] for run in found)
             value = f"{shown * 1000:.0f} ms, the slowest of {OPENINGS} (whole process {wall:.2f} s)"
             yield Row(f"open to first page of {HITS}, {name} cache", value, "< 0.5 s", shown < 0.5)
 
@@ -176,7 +176,7 @@ class StoreBench(Bench):
 
     def _exports(self, path: Path) -> Iterator[Row]:
         peaks = {}
-        for count in [each for each in EXPORTED if each <= self.options.large]:
+        for count in [size for size in EXPORTED if size <= self.options.large]:
             found = large.child("export", path, count, self.folder / "export.jsonl")
             peaks[count] = found["peak_mb"]
             value = f"{found['peak_mb']:.0f} MB, {count / found['seconds']:,.0f} abstracts/s"
@@ -189,7 +189,7 @@ class StoreBench(Bench):
 
 
 def _all(seconds: large.Searches) -> list[float]:
-    return [each for kind in seconds.values() for each in kind]
+    return [second for kind in seconds.values() for second in kind]
 
 
 def _milliseconds(seconds: list[float]) -> str:

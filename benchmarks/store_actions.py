@@ -29,7 +29,9 @@ def small_project(path: Path, documents: int) -> Project:
     project = create_project(path, schema, "bench")
     made = [annotated(generated_record(number), _ITEMS, schema) for number in range(documents)]
     run = Import(project, "import:bench.jsonl", {"path": "bench.jsonl"})
-    run.add([(each, ()) for each in made if len(each.annotations.entities) >= ENTITIES - 1])
+    run.add(
+        [(document, ()) for document in made if len(document.annotations.entities) >= ENTITIES - 1]
+    )
     return project
 
 
@@ -68,8 +70,8 @@ def _actions(
     """What a person does in one abstract; each looks at the state that the one before has left."""
     actions = project.actions
     doc = project.document_state(number)
-    open_ = [each for each in doc.entities if each.state is State.UNDECIDED]
-    with_relation = [each for each in doc.entities if doc.relations_of(each.id)]
+    open_ = [entity for entity in doc.entities if entity.state is State.UNDECIDED]
+    with_relation = [entity for entity in doc.entities if doc.relations_of(entity.id)]
     if len(open_) > 2 and with_relation:
         first, second = chance.sample(open_, 2)
         yield "accept", lambda: actions.accept(number, EntityRef(first.id))
@@ -86,8 +88,8 @@ def _actions(
 def _free_relation(
     project: Project, doc: DocumentState, chance: random.Random
 ) -> tuple[str, str, str] | None:
-    taken = {(each.head, each.tail) for each in doc.relations}
-    entities = [each for each in doc.entities if each.state is not State.REJECTED]
+    taken = {(relation.head, relation.tail) for relation in doc.relations}
+    entities = [entity for entity in doc.entities if entity.state is not State.REJECTED]
     for _ in range(50):
         head, tail = chance.sample(entities, 2)
         legal = project.schema.legal_relations(head.label, tail.label)

@@ -49,8 +49,8 @@ def exported(path: str, documents: str, output: str) -> dict[str, float]:
         open_project(path, "bench", read=True) as project,
         closing(open_writer("jsonl", output)) as writer,
     ):
-        for each in islice(project.stream(), int(documents)):
-            writer.write(each)
+        for document in islice(project.stream(), int(documents)):
+            writer.write(document)
     return {"seconds": time.perf_counter() - begin, "peak_mb": _peak_mebibytes()}
 
 

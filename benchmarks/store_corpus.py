@@ -140,7 +140,7 @@ def _clusters(
     chosen = sorted(chance.sample(range(len(entities)), min(mentions, len(entities))))
     found = []
     for place, at in enumerate(range(0, len(chosen) - 1, 3)):
-        ids = tuple(entities[each].id for each in chosen[at : at + 3])
+        ids = tuple(entities[place].id for place in chosen[at : at + 3])
         if len(ids) > 1:
             scores = tuple(round(chance.random(), 4) for _ in ids)
             found.append(Cluster(stable_id(key, "c", place), ids, 0.9, State.UNDECIDED, "", scores))

@@ -50,7 +50,7 @@ class FileImport:
     def __call__(self, chunk: int) -> None:
         if chunk == 0 or self.run is None:
             self.project, self.run = self._fresh()
-        self.run.add([(each, ()) for each in self._documents(chunk)])
+        self.run.add([(document, ()) for document in self._documents(chunk)])
 
     def path(self) -> Path:
         """The newest project."""
@@ -63,7 +63,7 @@ class FileImport:
 
     def _documents(self, chunk: int) -> list[AnnotatedDocument]:
         items = read([self.files[chunk]])
-        return [each for each in items if isinstance(each, AnnotatedDocument)]
+        return [record for record in items if isinstance(record, AnnotatedDocument)]
 
     def _fresh(self) -> tuple[Project, Import]:
         self.close()

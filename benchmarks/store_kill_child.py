@@ -38,8 +38,8 @@ def do_import(project: Project, chance: random.Random) -> Iterator[Report]:
     schema, first = project.schema, chance.randrange(10**6, 10**9)
     for batch in batches(range(first, first + 10**6), BATCH):
         made = [annotated(generated_record(number), ITEMS, schema) for number in batch]
-        run.add([(each, ()) for each in made])
-        yield {"keys": [each.document.doc_key for each in made]}
+        run.add([(document, ()) for document in made])
+        yield {"keys": [annotated.document.doc_key for annotated in made]}
 
 
 def do_actions(project: Project, chance: random.Random) -> Iterator[Report]:

@@ -155,21 +155,21 @@ def _complete(project: Project, reports: list[dict[str, Any]], tally: Tally) -> 
 def _after_backup(path: Path, reports: list[dict[str, Any]], tally: Tally) -> Iterator[str]:
     """Every file that looks like a backup is whole."""
     yield from _after_work(path, reports, tally)
-    for backup in (each for each in folder_of(path).glob("*.sciextract")):
+    for backup in (file for file in folder_of(path).glob("*.sciextract")):
         with closing(connect(backup, "immutable")) as connection:
             yield from problems(connection)
 
 
 def _after_create(path: Path, reports: list[dict[str, Any]], tally: Tally) -> Iterator[str]:
     """A new project is whole or not there."""
-    made = {str(each) for each in path.parent.glob("made-*.sciextract")}
+    made = {str(file) for file in path.parent.glob("made-*.sciextract")}
     reported = {report["created"] for report in reports}
     tally.lost += len(reported - made)
     tally.unreported += len(made - reported)
     if len(made - reported) > 1:
         yield "more than one project was made without a report"
-    for each in made:
-        with open_project(each, "survivor") as project:
+    for copy in made:
+        with open_project(copy, "survivor") as project:
             yield from _sound(project)
 
 
@@ -201,7 +201,7 @@ def _has_event(project: Project, event: int) -> bool:
 
 def _has_backup(project: Project, backup: str) -> bool:
     """It is there, or ten newer ones are."""
-    names = sorted(each.name for each in folder_of(project.path).glob("*.sciextract"))
+    names = sorted(path.name for path in folder_of(project.path).glob("*.sciextract"))
     return Path(backup).name in names or (len(names) >= 10 and Path(backup).name < names[0])
 
 

@@ -77,7 +77,7 @@ def queries(project: Project, count: int) -> Asked:
         kind = kinds[place % len(kinds)]
         doc = project.document_state(chance.choice(numbers))
         words = [word for word in doc.text.split() if word.isalpha()]
-        surfaces = [each.surface(doc.text) for each in doc.entities] or words
+        surfaces = [entity.surface(doc.text) for entity in doc.entities] or words
         found.append((kind, _KINDS[kind](words or ["x"], surfaces, project, chance)))
     return found
 
@@ -97,7 +97,7 @@ def decisions(project: Project, count: int) -> list[float]:
     chance, seconds = random.Random(11), []
     for number in chance.sample(project.numbers(), count):
         entities = project.document_state(number).entities
-        open_ = [each.id for each in entities if each.state is State.UNDECIDED]
+        open_ = [entity.id for entity in entities if entity.state is State.UNDECIDED]
         for action, item in zip(
             (project.actions.accept, project.actions.reject), open_, strict=False
         ):

@@ -104,7 +104,7 @@ class DeskBench(Bench):
             name = "page cache emptied" if cold else "page cache warm"
             found = tui_start.measure(self.folder, path, number, self.options.starts, cold=cold)
             self.measured[f"start, {name}"] = {
-                what: [asdict(each) for each in several] for what, several in found.items()
+                what: [asdict(timing) for timing in several] for what, several in found.items()
             }
             for what, several in found.items():
                 yield _start_row(f"{what}, {name}", several, "" if what == "bare app" else "0.7 s")
@@ -127,7 +127,7 @@ class DeskBench(Bench):
         corpus.crowded_project(path, entities).close()
         found = tui_keys.measure(path, 1, WIDE, 2)
         self._keep("crowded", found)
-        decisions = [each for kind in DECISIONS.values() for each in found.get(kind, [])]
+        decisions = [decision for kind in DECISIONS.values() for decision in found.get(kind, [])]
         where = f"{entities:,} entities in one abstract"
         yield _repaint_row(f"move, {where}", found["move"])
         yield _repaint_row(f"decision, {where}", decisions, CROWDED)
@@ -143,7 +143,7 @@ class DeskBench(Bench):
     def _counts(self) -> Iterator[Row]:
         found = tui_counts.measure(self.folder, self.options.seeds)
         self.measured["keys of an abstract"] = found
-        keys, right = [each[0] for each in found], statistics.mean(each[1] for each in found)
+        keys, right = [pair[0] for pair in found], statistics.mean(pair[1] for pair in found)
         value = f"mean {statistics.mean(keys):.1f}, most {max(keys)} keys ({right:.0%} right)"
         what = f"a whole abstract by script, {len(found)} seeds"
         yield Row(what, value, f"{KEYS} keys", max(keys) <= KEYS)
@@ -165,7 +165,7 @@ class DeskBench(Bench):
 
     def _keep(self, name: str, found: Repaints) -> None:
         self.measured[name] = {
-            what: [asdict(each) for each in several] for what, several in found.items()
+            what: [asdict(timing) for timing in several] for what, several in found.items()
         }
 
 
@@ -193,15 +193,15 @@ def _against_bare(kind: str, found: Repaints, where: str) -> Iterator[Row]:
 
 def _ratio(desk: list[Repaint], bare: list[Repaint], what: str, share: int) -> float:
     ours, theirs = (
-        percentile([getattr(each, what) for each in many], share) for many in (desk, bare)
+        percentile([getattr(timing, what) for timing in many], share) for many in (desk, bare)
     )
     return ours / theirs
 
 
 def _repaint_row(what: str, several: list[Repaint], goal: float | None = None) -> Row:
-    last = [each.last for each in several]
-    computed = [1000 * percentile([each.cpu for each in several], share) for share in (50, 95)]
-    first = 1000 * percentile([each.first for each in several], 95)
+    last = [timing.last for timing in several]
+    computed = [1000 * percentile([timing.cpu for timing in several], share) for share in (50, 95)]
+    first = 1000 * percentile([timing.first for timing in several], 95)
     value = (
         f"{milliseconds(last)} (first frame p95 {first:.1f}; computing {computed[0]:.1f}, "
         f"{computed[1]:.1f}; {len(several)} keys)"
@@ -212,7 +212,7 @@ def _repaint_row(what: str, several: list[Repaint], goal: float | None = None) -
 
 
 def _start_row(what: str, several: list[tui_start.Opening], goal: str) -> Row:
-    first, text = ([getattr(each, name) for each in several] for name in ("first", "text"))
+    first, text = ([getattr(timing, name) for timing in several] for name in ("first", "text"))
     value = (
         f"first character {statistics.median(first):.2f} s, text {statistics.median(text):.2f} s "
         f"(slowest {max(text):.2f})"

@@ -26,14 +26,14 @@ MODEL = ModelId("bench", "b" * 64)
 def dense_project(path: Path) -> Project:
     """Nothing but dense abstracts, all of them predicted and undecided."""
     project = create_project(path, load_schema(store_corpus.SCHEMA), "bench")
-    add_predicted(project, [_text(each, TOKENS) for each in range(DENSE)], ENTITIES, RELATIONS)
+    add_predicted(project, [_text(number, TOKENS) for number in range(DENSE)], ENTITIES, RELATIONS)
     return project
 
 
 def learning_project(path: Path, finished: int, untouched: int) -> Project:
     """Labels that no bundled model knows: one dense abstract to work in, done ones, and such that nobody has touched."""
     project = create_project(path, load_schema("scier"), "bench")
-    texts = [_text(each, TOKENS) for each in range(1 + finished + untouched)]
+    texts = [_text(number, TOKENS) for number in range(1 + finished + untouched)]
     add_predicted(project, texts, ENTITIES, RELATIONS)
     for number in project.numbers()[1 : 1 + finished]:
         project.actions.mark_done(number, undecided="accept")
@@ -46,7 +46,7 @@ def large_project(cache: Path, documents: int, path: Path) -> Project:
     store_corpus.build(cached, [], documents)
     shutil.copyfile(cached, path)
     project = open_project(path, "bench")
-    add_predicted(project, [_text(each, TOKENS) for each in range(DENSE)], ENTITIES, RELATIONS)
+    add_predicted(project, [_text(number, TOKENS) for number in range(DENSE)], ENTITIES, RELATIONS)
     return project
 
 
@@ -67,7 +67,7 @@ def add_predicted(project: Project, texts: Sequence[str], entities: int, relatio
     ]
     before = set(project.numbers())
     job = Import(project, "import:dense.jsonl", {"path": "dense.jsonl"})
-    job.add([(AnnotatedDocument(each), ()) for each in documents])
+    job.add([(AnnotatedDocument(document), ()) for document in documents])
     numbers = sorted(set(project.numbers()) - before)
     run = ModelRun(project, MODEL, {})
     for number, document in zip(numbers, documents, strict=True):
@@ -138,7 +138,7 @@ def _clusters(key: str, entities: Sequence[Entity], chance: random.Random) -> tu
     chosen = sorted(chance.sample(range(len(entities)), len(entities) // 5))
     groups = [chosen[at : at + 3] for at in range(0, len(chosen), 3)]
     return tuple(
-        Cluster(stable_id(key, "c", place), tuple(entities[each].id for each in group), 0.8)
+        Cluster(stable_id(key, "c", place), tuple(entities[place].id for place in group), 0.8)
         for place, group in enumerate(groups)
         if len(group) > 1
     )

@@ -104,7 +104,7 @@ def stop_at(path: Path, number: int) -> str:
     session.save(path, session.Session(number))
     with open_project(path, "looks", read=True) as project:
         body = project.document_state(number).text.partition("\n")[2]
-    return max((each for each in body.split()[:40] if each.isalpha()), key=len)
+    return max((word for word in body.split()[:40] if word.isalpha()), key=len)
 
 
 def _events(project: Project) -> int:

@@ -66,8 +66,8 @@ def _learning_process(path: Path) -> int:
     """The process that learns from a project; it lives as long as the desk."""
     words = (b"learning_process", bytes(path.resolve()))
     [found] = (
-        int(each.parent.name)
-        for each in Path("/proc").glob("[0-9]*/cmdline")
-        if all(word in each.read_bytes() for word in words)
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if all(word in path.read_bytes() for word in words)
     )
     return found

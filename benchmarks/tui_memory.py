@@ -18,7 +18,7 @@ def measure(folder: Path) -> dict[str, float]:
     place.mkdir()
     file = place / "texts.jsonl"
     records = [store_corpus.generated_record(number) for number in range(ABSTRACTS)]
-    file.write_text("".join(json.dumps(each) + "\n" for each in records), "utf-8")
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
     with started((*DESK, file.name), place) as terminal:
         terminal.wait_for(lambda: _is_over(terminal.text), 300)
         if f"{ABSTRACTS} abstracts predicted" not in terminal.text:

@@ -103,7 +103,7 @@ class TimedTerminal(Terminal):
     def _cpu_seconds(self) -> float:
         """What all threads of the process have computed so far; other work on the machine does not count."""
         tasks = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
-        return sum(int(each.read_text().split()[0]) for each in tasks) / 1e9
+        return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
     def _answer(self, data: bytes) -> None:
         if _ASKS_FOR_FRAMES in data:
@@ -134,5 +134,5 @@ def environment() -> dict[str, str]:
     """The variables of the desk's process: ours, without those that change how it draws."""
     hidden = {"NO_COLOR", "COLUMNS", "LINES", "TEXTUAL"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
-    paths = os.pathsep.join(str(ROOT / each) for each in ("", "app", "trainer"))
+    paths = os.pathsep.join(str(ROOT / folder) for folder in ("", "app", "trainer"))
     return kept | {"PYTHONPATH": paths}

@@ -47,8 +47,12 @@ def events(calibrations: Calibrations) -> list[dict[str, Any]]:
     """One line per task: its scale and errors, without the bins."""
     return [
         {"event": "calibration", "task": task}
-        | {key: value for key, value in each.to_json().items() if key not in ("before", "after")}
-        for task, each in calibrations.items()
+        | {
+            key: value
+            for key, value in calibration.to_json().items()
+            if key not in ("before", "after")
+        }
+        for task, calibration in calibrations.items()
     ]
 
 
@@ -71,8 +75,8 @@ def refit(model: MeasuredModel, output: Path, report: Report) -> ModelConfig:
         settings = replace(settings, candidate_score=old.settings.candidate_score)
         graphs = _by_precision(model, settings)
         after = next(iter(graphs.values()))
-        for name, each in (("before", before), ("after", after)):
-            report({"event": "thresholds", "fit": name, "scores": each})
+        for name, curve in (("before", before), ("after", after)):
+            report({"event": "thresholds", "fit": name, "scores": curve})
         scores = {
             "split": "dev", "documents": len(model.dev), **_kept(old), **graphs,
             "calibration": calibrations_to_json(found),

@@ -78,13 +78,13 @@ def fields_of(path: Path) -> dict[str, list[str]]:
 def predicted_by_sci(texts: Sequence[str]) -> dict[str, float]:
     """What ``sci`` predicts in texts: entities by 100 words, their mean score, the share of its vaguest label."""
     annotated = Extractor.load("sci")(list(texts))
-    entities = [each for one in annotated for each in one.annotations.entities]
+    entities = [entity for one in annotated for entity in one.annotations.entities]
     words = sum(len(one.document.tokens) for one in annotated)
-    vague = sum(each.label == "OtherScientificTerm" for each in entities)
+    vague = sum(entity.label == "OtherScientificTerm" for entity in entities)
     return {
         "texts": len(texts),
         "entities by 100 words": round(100 * len(entities) / words, 1),
-        "mean score": round(sum(each.score or 0 for each in entities) / len(entities), 2),
+        "mean score": round(sum(entity.score or 0 for entity in entities) / len(entities), 2),
         "OtherScientificTerm": round(vague / len(entities), 2),
     }
 
@@ -138,7 +138,7 @@ def main(words: Sequence[str] | None = None) -> None:
         for name in (*BIOMEDICAL, COMPUTING)
     }
     if arguments.output:
-        positive = [each for name in BIOMEDICAL for each in halves[name][0]]
+        positive = [text for name in BIOMEDICAL for text in halves[name][0]]
         known = learned(positive, halves[COMPUTING][0])
         arguments.output.write_text(json.dumps(known, indent=0) + "\n", encoding="utf-8")
     kinds = {f"{name}, held out": held for name, (_, held) in halves.items()}

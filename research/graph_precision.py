@@ -69,18 +69,18 @@ class Precision:
 
 def precisions(judgements: Sequence[Judgement]) -> list[Precision]:
     """The precision of all judged edges, then of each relation type, the most frequent first."""
-    decided = [each for each in judgements if each.correct is not None]
+    decided = [judgement for judgement in judgements if judgement.correct is not None]
     if not decided:
         return []
     types: dict[str, list[Judgement]] = {}
-    for each in decided:
-        types.setdefault(each.relation, []).append(each)
+    for judgement in decided:
+        types.setdefault(judgement.relation, []).append(judgement)
     ordered = sorted(types.items(), key=lambda item: (-len(item[1]), item[0]))
     return [_precision(ALL, decided), *[_precision(name, some) for name, some in ordered]]
 
 
 def _precision(name: str, judgements: Sequence[Judgement]) -> Precision:
-    correct = sum(each.correct is True for each in judgements)
+    correct = sum(judgement.correct is True for judgement in judgements)
     return Precision(name, len(judgements), correct, *wilson(correct, len(judgements)))
 
 
@@ -127,8 +127,8 @@ def draw_edges(
     drawn = []
     for number, head in chance.sample(edges, min(count, len(edges))):
         edges_there = neighbours(connection, node_of(connection, head), limit=_ALL)
-        (edge,) = [each for each in edges_there if each.id == number]
-        sentences = [each for *_, each in support_of(connection, [number], _ALL)]
+        (edge,) = [candidate for candidate in edges_there if candidate.id == number]
+        sentences = [sentence for *_, sentence in support_of(connection, [number], _ALL)]
         drawn.append(Drawn(edge, chance.choice(sentences)))
     return drawn
 
@@ -154,7 +154,7 @@ def write_sheet(drawn: Iterable[Drawn], output: Path, *, force: bool = False) ->
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
     check_target(output, force=force)
-    rows = [csv_row(COLUMNS), *[csv_row(_cells(each)) for each in drawn]]
+    rows = [csv_row(COLUMNS), *[csv_row(_cells(sample)) for sample in drawn]]
     with reported_as(str(output)), whole_output(output) as partial:
         # The byte order mark tells spreadsheets that this is UTF-8.
         partial.write_text("\r\n".join(rows) + "\r\n", encoding="utf-8-sig", newline="")
@@ -267,10 +267,10 @@ def count(sheet: Annotated[Path, typer.Argument(metavar="FILE.csv")]) -> None:
     if not found:
         raise UsageError("no row is judged yet", 'write yes or no into the column "correct"')
     print(f"{'precision':>9}  {'95 % interval':>15}  {'correct':>7} {'judged':>7}  relation")
-    for each in found:
-        interval = f"{100 * each.low:.1f} - {100 * each.high:.1f}"
-        share = f"{100 * each.share:.1f} %"
-        print(f"{share:>9}  {interval:>15}  {each.correct:7,} {each.judged:7,}  {each.relation}")
+    for group in found:
+        interval = f"{100 * group.low:.1f} - {100 * group.high:.1f}"
+        share = f"{100 * group.share:.1f} %"
+        print(f"{share:>9}  {interval:>15}  {group.correct:7,} {group.judged:7,}  {group.relation}")
 
 
 if __name__ == "__main__":

@@ -49,8 +49,10 @@ def main() -> None:
 
 def _of_scierc(extractor: Extractor, data: Path) -> Iterator[Pair]:
     low = extractor.with_settings(dict.fromkeys(TASKS, 0.05))
-    gold = [each for each in read([data / "scierc/dev.jsonl"]) if not isinstance(each, BadRecord)]
-    return zip(gold, low.stream([each.document for each in gold]), strict=True)
+    gold = [
+        record for record in read([data / "scierc/dev.jsonl"]) if not isinstance(record, BadRecord)
+    ]
+    return zip(gold, low.stream([annotated.document for annotated in gold]), strict=True)
 
 
 def _of_biomedical_sets(extractor: Extractor, data: Path) -> Iterator[Pair]:
@@ -61,18 +63,18 @@ def _of_biomedical_sets(extractor: Extractor, data: Path) -> Iterator[Pair]:
         documents = list(documents_of(read_records(path), taught, path))
         left = documents[len(first_words(documents, FIT_WORDS)) :][:MOST]
         if taught.train:
-            gold = [each.annotated for each in left]
-            found = low.stream([each.document for each in gold])
+            gold = [item.annotated for item in left]
+            found = low.stream([annotated.document for annotated in gold])
             print(taught.name, len(gold), flush=True)
-            yield from zip(gold, (_only(each, taught) for each in found), strict=True)
+            yield from zip(gold, (_only(prediction, taught) for prediction in found), strict=True)
 
 
 def _only(found: AnnotatedDocument, taught: TaughtSet) -> AnnotatedDocument:
     own = found.annotations
-    entities = tuple(each for each in own.entities if each.label in taught.teaches)
+    entities = tuple(entity for entity in own.entities if entity.label in taught.teaches)
     relations = own.relations if taught.relations else ()
-    ids = {each.id for each in entities}
-    relations = tuple(each for each in relations if {each.head, each.tail} <= ids)
+    ids = {entity.id for entity in entities}
+    relations = tuple(relation for relation in relations if {relation.head, relation.tail} <= ids)
     return replace(found, annotations=replace(own, entities=entities, relations=relations))
 
 

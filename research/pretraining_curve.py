@@ -120,11 +120,11 @@ def write(curve: dict[float, list[Scores]], output: Path) -> None:
     output.with_suffix(".json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     with svg_figure(output.with_suffix(".svg"), 1, len(TASKS), figsize=(10, 3.2)) as (_, panels):
         for panel, (task, title) in zip(panels, TASKS.items(), strict=True):
-            means = [fmean(each[task] for each in seeds) for seeds in curve.values()]
+            means = [fmean(seed[task] for seed in seeds) for seeds in curve.values()]
             panel.plot(list(curve), means, color="#0072B2")
             for millions, seeds in curve.items():
                 panel.plot(
-                    [millions] * len(seeds), [each[task] for each in seeds], "o", color="#56B4E9"
+                    [millions] * len(seeds), [seed[task] for seed in seeds], "o", color="#56B4E9"
                 )
             panel.set_title(title)
             panel.set_xlabel("million subwords read")

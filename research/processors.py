@@ -68,9 +68,9 @@ def predict(
     scores: Scores = {}
     for line in output.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
-        for each in record["entities"]:
-            (start, end), *_ = each["fragments"]
-            scores[record["doc_key"], start, end, each["label"]] = each["score"]
+        for entity in record["entities"]:
+            (start, end), *_ = entity["fragments"]
+            scores[record["doc_key"], start, end, entity["label"]] = entity["score"]
     return scores, f1_of(json.loads(done.stdout))
 
 
@@ -90,7 +90,7 @@ def seven_bits(model: Path, output: Path) -> Path:
 
     shutil.copytree(model, output, ignore=lambda _, names: set(names) - set(listed_files(model)))
     graph = onnx.load(output / GRAPHS["int8"])
-    tensors = {each.name: each for each in graph.graph.initializer}
+    tensors = {tensor.name: tensor for tensor in graph.graph.initializer}
     matrices = {n.input[1] for n in graph.graph.node if n.op_type == "MatMulInteger"}
     for name in sorted(matrices & tensors.keys()):
         scale = tensors[f"{name.removesuffix('_quantized')}_scale"]
@@ -126,7 +126,7 @@ def main(words: Sequence[str] | None = None) -> None:
         here, f1_here = predict(gold, model, folder / "here", emulated=False, precise=precise)
         there, f1_there = predict(gold, model, folder / "there", emulated=True, precise=precise)
     both = here.keys() & there.keys()
-    differences = [abs(here[each] - there[each]) for each in both]
+    differences = [abs(here[name] - there[name]) for name in both]
     found = {
         "documents": arguments.documents,
         "entities of both": len(both),

@@ -120,15 +120,15 @@ def measure(
 ) -> dict[str, tuple[float, float]]:
     """Per change, and for absent quotes, the shares located right and located elsewhere, in per cent."""
     rng = random.Random(seed)
-    everything = sorted({mention for each in gold for mention in mentions_of(each)})
+    everything = sorted({mention for document in gold for mention in mentions_of(document)})
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     asked: Counter[str] = Counter()
-    for each in gold:
-        text, table = each.document.text, each.document.tokens
+    for annotated in gold:
+        text, table = annotated.document.text, annotated.document.tokens
         finder = QuoteFinder(text, [table.char_span(part) for part in table.sentences], limit)
         whole = f" {words_of(text)} "
-        for mention in sorted(set(mentions_of(each))):
+        for mention in sorted(set(mentions_of(annotated))):
             places = [span for span, _ in finder.find(mention)]
             for name, change in CHANGES.items():
                 changed = change(mention, rng)
@@ -153,8 +153,11 @@ def share_in_place(gold: Sequence[AnnotatedDocument], order: str) -> float:
     """The share of mentions, quoted in an order, that are located where they are, in per cent."""
     rng = random.Random(0)
     right = count = 0
-    for each in gold:
-        text, mentions = each.document.text, sorted(each.annotations.entities, key=lambda e: e.span)
+    for annotated in gold:
+        text, mentions = (
+            annotated.document.text,
+            sorted(annotated.annotations.entities, key=lambda e: e.span),
+        )
         groups = [mentions]
         if order == "by label":
             labels = sorted({mention.label for mention in mentions})
@@ -169,8 +172,8 @@ def share_in_place(gold: Sequence[AnnotatedDocument], order: str) -> float:
             for group in groups
         ]
         located = LocatedQuotes({e.label: e.label for e in mentions}, every=False)
-        located.records[each.document.text_sha256] = [QuotedRecord(Place(""), [], quotes, [])]
-        [found] = located([each.document])
+        located.records[annotated.document.text_sha256] = [QuotedRecord(Place(""), [], quotes, [])]
+        [found] = located([annotated.document])
         wanted = {(e.span, e.label) for e in mentions}
         right += len(wanted & {(e.span, e.label) for e in found.entities})
         count += len(wanted)
@@ -189,7 +192,7 @@ def words_of(text: str) -> str:
 
 def mentions_of(annotated: AnnotatedDocument) -> list[str]:
     """The strings of an abstract's mentions."""
-    return [each.text_of(annotated.document.text) for each in annotated.annotations.entities]
+    return [entity.text_of(annotated.document.text) for entity in annotated.annotations.entities]
 
 
 if __name__ == "__main__":

@@ -63,9 +63,9 @@ def fold_of(count: int, folds: int = FOLDS) -> list[int]:
     """The fold of each abstract; those of a field, which stand together, are spread over all folds."""
     random = np.random.default_rng(0)
     order = [
-        int(start + each)
+        int(start + place)
         for start in range(0, count, OF_A_FIELD)
-        for each in random.permutation(min(OF_A_FIELD, count - start))
+        for place in random.permutation(min(OF_A_FIELD, count - start))
     ]
     found = [0] * count
     for place, row in enumerate(order):
@@ -97,7 +97,7 @@ def train_part(gold: Sequence[AnnotatedDocument], part: str, seed: int, run: Pat
     if (folder / WEIGHTS).is_file():
         return
     folds = fold_of(len(gold))
-    chosen = [each for each, fold in zip(gold, folds, strict=True) if str(fold) != part]
+    chosen = [document for document, fold in zip(gold, folds, strict=True) if str(fold) != part]
     start, device = start_model(), torch.device("cpu")
     config = recipe(start, seed)
     examples = examples_from(chosen, start.labels, start.rules.encoder(), start.rules.limit)
@@ -106,7 +106,10 @@ def train_part(gold: Sequence[AnnotatedDocument], part: str, seed: int, run: Pat
     network = start.network(replace(config, seed=1))
     probe(network, start, config, data, folder / "heads", device)
     train(config, start.labels, start.rules, data, folder, _print, network, device)
-    save_file({name: each.detach() for name, each in network.named_parameters()}, folder / WEIGHTS)
+    save_file(
+        {name: parameter.detach() for name, parameter in network.named_parameters()},
+        folder / WEIGHTS,
+    )
 
 
 def mean_network(start: StartModel, run: Path, part: str) -> JointNetwork:
@@ -114,8 +117,8 @@ def mean_network(start: StartModel, run: Path, part: str) -> JointNetwork:
     members = [load_file(path) for path in sorted(run.glob(f"{part}-*/{WEIGHTS}"))]
     network = start.network(recipe(start, 1))
     with torch.no_grad():
-        for name, each in network.named_parameters():
-            each.copy_(torch.stack([member[name] for member in members]).mean(dim=0))
+        for name, parameter in network.named_parameters():
+            parameter.copy_(torch.stack([member[name] for member in members]).mean(dim=0))
     return as_joint(network.eval())
 
 
@@ -144,7 +147,7 @@ class ByFold:
         self, documents: Sequence[Document], settings: DecodeSettings, given: None = None
     ) -> list[RawPrediction]:
         """All predictions of some documents."""
-        return [self.predict(each, settings) for each in documents]
+        return [self.predict(document, settings) for document in documents]
 
 
 def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Path) -> None:
@@ -164,9 +167,11 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
             write_model_folder(network, packaging(f"fold-{fold}", DEV_SETTINGS, {}), folder)
         small = OnnxNetwork(folder / GRAPHS["int8"], folder / PAIRS_GRAPH)
         graphs: tuple[Network, Network] = (small, TorchNetwork(network))
-        for found, each in zip(networks.values(), graphs, strict=True):
-            found.append(Pipeline(RememberingNetwork(each), rules.encoder(), labels, rules.limit))
-    places = {each.document.text_sha256: fold for each, fold in zip(gold, folds, strict=True)}
+        for found, engine in zip(networks.values(), graphs, strict=True):
+            found.append(Pipeline(RememberingNetwork(engine), rules.encoder(), labels, rules.limit))
+    places = {
+        annotated.document.text_sha256: fold for annotated, fold in zip(gold, folds, strict=True)
+    }
     by_fold = {name: ByFold(found, places) for name, found in networks.items()}
     pipeline: Any = by_fold["int8"]
     settings, calibrations = fit_calibrated(pipeline, Dev(gold), DEV_SETTINGS)
@@ -181,11 +186,11 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
         report = dev_report(serve_pipeline(networked, settings), gold, ())  # type: ignore[arg-type]
         scores[name] = headline(report).stated() | {"relation": None, "relation_strict": None}
     scores["calibration"] = calibrations_to_json(calibrations)
-    predicted = [serve_pipeline(pipeline, settings)(each.document) for each in gold]
-    fields = [each.document.doc_key.split("/")[0] for each in gold]
+    predicted = [serve_pipeline(pipeline, settings)(annotated.document) for annotated in gold]
+    fields = [annotated.document.doc_key.split("/")[0] for annotated in gold]
     for named, groups in (("field", fields), ("fold", [str(fold) for fold in folds])):
         for group in sorted(set(groups)):
-            rows = [row for row, each in enumerate(groups) if each == group]
+            rows = [row for row, field in enumerate(groups) if field == group]
             print(json.dumps({named: group} | _row([gold[r] for r in rows], [predicted[r] for r in rows])))  # fmt: skip
     print(json.dumps({"all": _row(gold, predicted), "scores": scores}))
     origin = {
@@ -208,8 +213,9 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
     low = serve_pipeline(pipeline, settings.with_thresholds(dict.fromkeys(TASKS, 0.05)))
     held = held_out(
         f"the {len(gold)} abstracts that it learned from, by networks that had not seen them",
-        gold, [low(each.document) for each in gold],
-    )  # fmt: skip
+        gold,
+        [low(annotated.document) for annotated in gold],
+    )
     place = output.parent / "held_out"
     place.mkdir(exist_ok=True)
     write_held_out(place / f"{open_folder(output).hash[:8]}.json", held)
@@ -222,7 +228,7 @@ def _row(
 ) -> dict[str, Any]:
     report: EvaluationReport = evaluate(gold, predicted, frozenset(), bootstrap=False)
     found = report.to_json()
-    types = {label: each["f1"] for label, each in found["ner"].get("labels", {}).items()}
+    types = {label: scores["f1"] for label, scores in found["ner"].get("labels", {}).items()}
     scores = headline(report)
     return {"documents": len(gold), "entities": scores.entity, "coreference": scores.coreference, "types": types}  # fmt: skip
 

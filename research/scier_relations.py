@@ -32,10 +32,12 @@ def main(words: Sequence[str] | None = None) -> int:
     options = read_options(words, __doc__)
     gold = read_all(options.data)
     extractors = [Extractor.load(model, threads=1) for model in options.models]
-    found = [[each.annotate(item.document) for item in gold] for each in extractors]
+    found = [[extractor.annotate(item.document) for item in gold] for extractor in extractors]
     for ordered in (False, True):
         print("with direction" if ordered else "without direction")
-        print_scores(options.models, [_counts(each, gold, ordered=ordered) for each in found])
+        print_scores(
+            options.models, [_counts(predicted, gold, ordered=ordered) for predicted in found]
+        )
     return 0
 
 
@@ -52,13 +54,14 @@ def _counts(
 
 def _relations(item: AnnotatedDocument, *, ordered: bool) -> set[Key]:
     spans = {
-        each.id: (each.span.char_start, each.span.char_end) for each in item.annotations.entities
+        entity.id: (entity.span.char_start, entity.span.char_end)
+        for entity in item.annotations.entities
     }
     keys = set()
-    for each in item.annotations.relations:
-        label = SHARED.get(each.label, each.label)
+    for relation in item.annotations.relations:
+        label = SHARED.get(relation.label, relation.label)
         if label in SHARED.values():
-            ends = (spans[each.head], spans[each.tail])
+            ends = (spans[relation.head], spans[relation.tail])
             keep = ordered and label != "COMPARE"
             keys.add((ends if keep else tuple(sorted(ends)), label))
     return keys

@@ -30,8 +30,8 @@ def main(words: Sequence[str] | None = None) -> int:
     gold = read_all(options.data)
     counts = [counts_of(Extractor.load(model, threads=1), gold) for model in options.models]
     print_scores(options.models, counts)
-    for model, each in zip(options.models, counts, strict=True):
-        print(f"{model}: boundaries alone {f1(each[:, 3:]):.1f}")
+    for model, count in zip(options.models, counts, strict=True):
+        print(f"{model}: boundaries alone {f1(count[:, 3:]):.1f}")
     return 0
 
 
@@ -50,18 +50,18 @@ def read_all(files: Sequence[Path]) -> list[AnnotatedDocument]:
 
 def print_scores(models: Sequence[str], counts: Sequence[Counts]) -> None:
     """F1, precision and recall of every model, and its difference to the first one with a 90 % interval."""
-    for model, each in zip(models, counts, strict=True):
-        right, predicted, wanted = each.sum(axis=0)[:3]
+    for model, count in zip(models, counts, strict=True):
+        right, predicted, wanted = count.sum(axis=0)[:3]
         print(
-            f"{model}: F1 {f1(each):.1f}, precision {100 * right / max(1, predicted):.1f}, "
+            f"{model}: F1 {f1(count):.1f}, precision {100 * right / max(1, predicted):.1f}, "
             f"recall {100 * right / max(1, wanted):.1f}"
         )
     size = len(counts[0])
     rows = np.random.default_rng(0).integers(0, size, (SAMPLES, size))
-    for model, each in zip(models[1:], counts[1:], strict=True):
-        differences = [f1(each[row]) - f1(counts[0][row]) for row in rows]
+    for model, count in zip(models[1:], counts[1:], strict=True):
+        differences = [f1(count[row]) - f1(counts[0][row]) for row in rows]
         low, high = np.quantile(differences, [0.05, 0.95])
-        difference = f1(each) - f1(counts[0])
+        difference = f1(count) - f1(counts[0])
         print(f"{model} less {models[0]}: {difference:+.1f} ({low:+.1f} to {high:+.1f})")
 
 
@@ -70,7 +70,7 @@ def counts_of(extractor: Extractor, gold: Sequence[AnnotatedDocument]) -> Counts
     rows = []
     for item in gold:
         found, wanted = _entities(extractor.annotate(item.document)), _entities(item)
-        spans, gold_spans = ({each[:2] for each in entities} for entities in (found, wanted))
+        spans, gold_spans = ({entity[:2] for entity in entities} for entities in (found, wanted))
         rows.append(
             [
                 len(found & wanted), len(found), len(wanted),
@@ -88,9 +88,9 @@ def f1(counts: Counts) -> float:
 
 def _entities(item: AnnotatedDocument) -> set[tuple[int, int, str]]:
     return {
-        (each.span.char_start, each.span.char_end, each.label)
-        for each in item.annotations.entities
-        if each.label in TYPES
+        (entity.span.char_start, entity.span.char_end, entity.label)
+        for entity in item.annotations.entities
+        if entity.label in TYPES
     }
 
 

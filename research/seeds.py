@@ -56,7 +56,7 @@ def markdown(groups: Mapping[str, Sequence[Scores]]) -> str:
         "|---|---|" + "---|" * (len(TASKS) + 1),
     ]
     for name, seeds in groups.items():
-        columns = [[each[task] for each in seeds] for task in TASKS]
+        columns = [[seed[task] for seed in seeds] for task in TASKS]
         means = [statistics.mean(row) for row in zip(*columns, strict=True)]
         cells = " | ".join(_spread(column) for column in (*columns, means))
         lines.append(f"| {name} | {len(seeds)} | {cells} |")

@@ -141,7 +141,7 @@ def _rung(folder: ModelFolder, rate: float, options: argparse.Namespace) -> Rung
     return Rung(
         name=folder.config.name,
         layers=f"{encoder['num_hidden_layers']}x{encoder['hidden_size']}",
-        parameters=sum(each.numel() for each in network.parameters()),
+        parameters=sum(parameter.numel() for parameter in network.parameters()),
         megabytes=size / 1e6,
         per_second=rate,
         peak_mb=peak_memory(options.texts, str(folder.path), 1),

@@ -103,12 +103,12 @@ def student(
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    numbers = [each.strip() for each in text.split(",")]
-    if text and not all(each.isdecimal() for each in numbers):
+    numbers = [number.strip() for number in text.split(",")]
+    if text and not all(number.isdecimal() for number in numbers):
         raise UsageError(
             f"--layers {text!r} is not a list of numbers", "write it like --layers 2,4,6"
         )
-    return tuple(int(each) for each in numbers if each)
+    return tuple(int(number) for number in numbers if number)
 
 
 def distill_model(

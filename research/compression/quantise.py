@@ -146,7 +146,7 @@ def _fp32_graph(model: MeasuredModel) -> Iterator[Path]:
     windows = windows_of(model.plain_pipeline(), texts)
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / GRAPHS["fp32"]
-        export_encoder(network, path, max(windows, key=lambda each: len(each.input_ids)))
+        export_encoder(network, path, max(windows, key=lambda window: len(window.input_ids)))
         yield path
 
 
@@ -232,8 +232,8 @@ def sample_windows(folder: ModelFolder) -> list[EncoderInput]:
     for document in _samples():
         tokens = document.tokens
         subwords = encoder.split(tokens.slices(document.text))
-        for each in plan_windows(subwords.counts, tokens.sentences, folder.config.subword_limit):
-            windows.append(encoder.frame(subwords, each.seen.token_start, each.seen.token_end))
+        for window in plan_windows(subwords.counts, tokens.sentences, folder.config.subword_limit):
+            windows.append(encoder.frame(subwords, window.seen.token_start, window.seen.token_end))
     return windows
 
 
@@ -251,5 +251,5 @@ def _half_fp32_graph(folder: ModelFolder, windows: Sequence[EncoderInput]) -> It
     network = open_start_model(folder).network(TrainConfig(encoder=str(folder.path)))
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / GRAPHS["fp32"]
-        export_encoder(network, path, max(windows, key=lambda each: len(each.input_ids)))
+        export_encoder(network, path, max(windows, key=lambda window: len(window.input_ids)))
         yield path

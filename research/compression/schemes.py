@@ -190,17 +190,17 @@ def _seven_bits(model: Any, target: Path, windows: Sequence[EncoderInput]) -> No
     graph = model.graph
     inputs = {node.input[1]: node.input[0] for node in graph.node if node.op_type == "MatMul"}
     tables = {node.input[0] for node in graph.node if node.op_type == "Gather"}
-    matrices = [each for each in graph.initializer if len(each.dims) == 2]
-    weights = [each for each in matrices if each.name in inputs]
-    watched = sorted({inputs[each.name] for each in weights})
+    matrices = [tensor for tensor in graph.initializer if len(tensor.dims) == 2]
+    weights = [matrix for matrix in matrices if matrix.name in inputs]
+    watched = sorted({inputs[weight.name] for weight in weights})
     feeds = [
         {
-            "input_ids": each.input_ids[None],
-            "attention_mask": np.ones_like(each.input_ids)[None],
-            "word_first": each.word_first,
-            "word_last": each.word_last,
+            "input_ids": window.input_ids[None],
+            "attention_mask": np.ones_like(window.input_ids)[None],
+            "word_first": window.word_first,
+            "word_last": window.word_last,
         }
-        for each in windows
+        for window in windows
     ]
     moments = input_moments(model, watched, feeds)
     for matrix in weights:

@@ -91,7 +91,7 @@ class Ensemble:
     @property
     def labels(self) -> Labels:
         """The labels of the members; as wide as the widest one."""
-        width = max(each.pipeline.labels.max_span_width for each in self._members)
+        width = max(member.pipeline.labels.max_span_width for member in self._members)
         return replace(self._members[0].pipeline.labels, max_span_width=width)
 
     def predict(self, document: Document, settings: DecodeSettings) -> RawPrediction:
@@ -99,7 +99,8 @@ class Ensemble:
         settings = replace(settings, temperatures=PerTask(1.0, 1.0, 1.0))
         ends = sentence_ends(document.tokens.sentences, len(document.tokens))
         views = [
-            _View(each, _states(each.pipeline, document, self.labels)) for each in self._members
+            _View(member, _states(member.pipeline, document, self.labels))
+            for member in self._members
         ]
         mentions = self._mentions(views, ends, settings)
         pairs = self._relations(views, mentions, ends)
@@ -113,7 +114,7 @@ class Ensemble:
         return RawPrediction(mentions, relations, clusters, pairs, links)
 
     def _mean(self, said: Iterable[Floats]) -> Floats:
-        parts = [share * each for share, each in zip(self._shares, said, strict=True)]
+        parts = [share * value for share, value in zip(self._shares, said, strict=True)]
         return np.asarray(np.sum(parts, axis=0), dtype=np.float32)
 
     def _mentions(self, views: Sequence[_View], ends: Ints, settings: DecodeSettings) -> Mentions:
@@ -138,7 +139,7 @@ class Ensemble:
             given = relation_input(view.states, mentions, pairs, pipeline.labels.max_span_width)
             logits = pipeline.network.score_pairs(given).relation_logits
             said.append(combine_directions(pairs, logits, layout, self._temperature))
-        return ScoredPairs(said[0].pairs, self._mean(each.probabilities for each in said))
+        return ScoredPairs(said[0].pairs, self._mean(scored.probabilities for scored in said))
 
     def _links(
         self,
@@ -157,7 +158,7 @@ class Ensemble:
             last = view.states.last[chosen.spans[:, 1]]
             scores = view.member.pipeline.link_scores(chosen, first, last, links, document)
             said.append(antecedent_probabilities(links, scores, len(rows), self._temperature))
-        mean = AntecedentScores(links, self._mean(each.probabilities for each in said))
+        mean = AntecedentScores(links, self._mean(scored.probabilities for scored in said))
         clusters = predict_clusters(mean, len(rows), settings.thresholds.coreference)
         return mean.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 

@@ -83,7 +83,7 @@ def ascending(layers: Sequence[int], teacher: int) -> Layers:
         UsageError: There are none, the teacher has no such layer, or they do not ascend.
     """
     given = f"layers = {list(layers)}"
-    wrong = [each for each in layers if not 1 <= each <= teacher]
+    wrong = [layer for layer in layers if not 1 <= layer <= teacher]
     if wrong or not layers:
         found = f"the teacher has no layer {wrong[0]}" if wrong else "no layer is named"
         raise UsageError(f"{given}: {found}", f"expected 1 (the lowest) to {teacher}")

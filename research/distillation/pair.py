@@ -139,7 +139,7 @@ class LearningStudent(nn.Module):
         first, *later = outputs.hidden
         hidden = (
             self.projections["embedding"](first),
-            *(self.projections["hidden"](each) for each in later),
+            *(self.projections["hidden"](state) for state in later),
         )
         return EncoderOutputs(outputs.logits, hidden, outputs.attentions)
 
@@ -255,10 +255,10 @@ def _difference(student: SubwordRules, teacher: SubwordRules) -> str:
     small, large = student.tokenizer.get_vocab(), teacher.tokenizer.get_vocab()
     if len(small) != len(large):
         return f"{len(small)} subwords in the student's vocabulary, {len(large)} in the teacher's"
-    for subword, number in sorted(large.items(), key=lambda each: each[1]):
+    for subword, number in sorted(large.items(), key=lambda entry: entry[1]):
         if small.get(subword) != number:
             return f"{subword!r} is subword {number} of the teacher and {small.get(subword)} of the student"
-    frames = [(each.prefix, each.suffix, each.mask, each.pad) for each in (student, teacher)]
+    frames = [(part.prefix, part.suffix, part.mask, part.pad) for part in (student, teacher)]
     return "" if frames[0] == frames[1] else "their special tokens differ"
 
 

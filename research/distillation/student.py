@@ -150,8 +150,8 @@ def _within_heads(importance: Tensor, widths: Widths) -> Tensor:
     """The numbers of each head that stay, as rows of the whole matrix."""
     by_head = importance.view(widths.heads, widths.of_head)
     kept = [
-        _largest(each, widths.of_head_kept) + number * widths.of_head
-        for number, each in enumerate(by_head)
+        _largest(head, widths.of_head_kept) + number * widths.of_head
+        for number, head in enumerate(by_head)
     ]
     return torch.cat(kept)
 
@@ -258,7 +258,7 @@ def write_student(source: str, plan: StudentPlan, folder: Path) -> dict[str, Any
     student = make_student(teacher, plan, has_head)
     write_encoder(student, source, folder, head=has_head and bool(plan.layers))
     return {name: getattr(student.encoder.config, name) for name in _SIZES} | {
-        "parameters": sum(each.numel() for each in student.encoder.parameters())
+        "parameters": sum(parameter.numel() for parameter in student.encoder.parameters())
     }
 
 

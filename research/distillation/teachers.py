@@ -94,7 +94,7 @@ class Panel:
     def ensemble(self, pipelines: Sequence[Pipeline] = ()) -> Ensemble:
         """The teachers as one, each on the best graph that its folder has, or as the given pipelines."""
         running = pipelines or [load_pipeline(folder) for folder in self.folders]
-        members = [Member(*each) for each in zip(running, self.weights, strict=True)]
+        members = [Member(*pair) for pair in zip(running, self.weights, strict=True)]
         return Ensemble(members, self.temperature)
 
     def to_json(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def open_panel(
             f"{len(weights)} weights for {len(models)} teachers",
             "give --weight once for each --teacher, in the same order, or not at all",
         )
-    for name, value in [("weight", each) for each in weights] + [("temperature", temperature)]:
+    for name, value in [("weight", weight) for weight in weights] + [("temperature", temperature)]:
         if not (math.isfinite(value) and value > 0):
             raise UsageError(f"{name} = {value:g} is not possible", f"a {name} is a number above 0")
     folders = tuple(open_folder(locate_model(model)) for model in models)
@@ -206,7 +206,7 @@ def _difference(left: Labels, right: Labels) -> str:
         ("symmetric labels", sorted(left.relations.symmetric), sorted(right.relations.symmetric)),
     ):
         if one != other:
-            listed = (", ".join(each) or "none" for each in (one, other))
+            listed = (", ".join(names) or "none" for names in (one, other))
             return f"the {name} of one are {', of the other '.join(listed)}"
     if left.groups != right.groups:
         return f"the groups of labels of one are {left.groups}, of the other {right.groups}"

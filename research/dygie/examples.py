@@ -128,7 +128,9 @@ def _targets(annotated: AnnotatedDocument, labels: Labels, spans: Ints) -> Sente
     clusters = np.full(len(spans), -1, dtype=np.int64)
     for number, cluster in enumerate(annotated.annotations.clusters):
         if cluster.state is not State.REJECTED:
-            clusters[[mentions[each] for each in cluster.mentions if each in mentions]] = number
+            clusters[[mentions[mention] for mention in cluster.mentions if mention in mentions]] = (
+                number
+            )
     # Relations in the annotated direction only, one label a pair.
     classes: dict[tuple[int, int], int] = {}
     for relation in annotated.annotations.relations:

@@ -33,7 +33,7 @@ from research.gpu_edition.stages import (
     read_field,
     student_config,
     teach,
-)  # fmt: skip
+)
 from research.models.network_stages import mean_weights
 from research.unlabelled import usable_abstracts
 from sciextract.documents.schema_file import load_schema
@@ -246,7 +246,8 @@ def finish(
     if not members:
         raise InputMissingError(f"no student-*.safetensors in {returned}", "unpack the parts there")
     members = {
-        name: {key: value.float() for key, value in each.items()} for name, each in members.items()
+        name: {key: value.float() for key, value in member.items()}
+        for name, member in members.items()
     }
     members["sci"] = mean_weights(list(members.values()))
     for name, weights in members.items():

@@ -170,11 +170,11 @@ def label(edition: Edition, number: int, of: int, until: float) -> None:
     teachers = [edition.runs / f"teacher-{seed}" for seed in TEACHERS]
     running = [
         half_precision(
-            NetworkArtifact(each / BEST, TrainConfig(encoder=str(edition.encoder)), each),
+            NetworkArtifact(teacher / BEST, TrainConfig(encoder=str(edition.encoder)), teacher),
             start.labels, device,
         )
-        for each in teachers
-        if (each / BEST).is_file()
+        for teacher in teachers
+        if (teacher / BEST).is_file()
     ]  # fmt: skip
     shipped = start.network(TrainConfig(encoder="", bf16=has_fast_bf16(device))).to(device)
     rules = start.rules
@@ -190,11 +190,13 @@ def label(edition: Edition, number: int, of: int, until: float) -> None:
                 break
             if path.is_file():
                 continue
-            ensemble = Ensemble([Member(_primed(each, chunk)) for each in running])
+            ensemble = Ensemble([Member(_primed(network, chunk)) for network in running])
             layout = start.labels.relations
             soft = [
-                SoftDocument(each, targets_from(ensemble.predict(each, TEACHER_SETTINGS), layout))
-                for each in chunk
+                SoftDocument(
+                    document, targets_from(ensemble.predict(document, TEACHER_SETTINGS), layout)
+                )
+                for document in chunk
             ]
             examples = list(soft_examples(soft, start.labels, rules.encoder(), rules.limit))
             # Pickles are read again by this run only; to make the examples anew takes a student minutes.

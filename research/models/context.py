@@ -160,7 +160,7 @@ class BuildContext:
         Raises:
             InputMissingError: A pattern means none.
         """
-        found = [(each, sorted(self.data.glob(each))) for each in patterns]
+        found = [(pattern, sorted(self.data.glob(pattern))) for pattern in patterns]
         for pattern, paths in found:
             if not paths:
                 raise InputMissingError(

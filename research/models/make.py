@@ -93,8 +93,8 @@ def make(
         _make_one(context, name, stage, fingerprint)
         context.report({"event": "stage_finished", **position, **context.record.stage(name)})
     return {
-        name: _model(context, name, each, output / name)
-        for name, each in context.plan.models.items()
+        name: _model(context, name, model, output / name)
+        for name, model in context.plan.models.items()
     }
 
 
@@ -210,7 +210,7 @@ def _summary(stage: Stage, known: dict[str, Any]) -> str:
 
 def _words(value: Any) -> str:
     if isinstance(value, dict):
-        return " ".join(f"{key}={each}" for key, each in value.items())
+        return " ".join(f"{key}={item}" for key, item in value.items())
     return " + ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
@@ -330,7 +330,9 @@ def adopt(context: BuildContext, name: str, source: Path, fingerprint: dict[str,
 
 def _require_head(context: BuildContext, name: str, source: Path) -> None:
     """Refuses an encoder without the head that later stages learn from, before they are reached."""
-    learning = [key for key, each in context.plan.stages.items() if name in each.learns_heads_of()]
+    learning = [
+        key for key, stage in context.plan.stages.items() if name in stage.learns_heads_of()
+    ]
     if learning and not has_head(str(source / "encoder")):
         raise InputMissingError(
             f"{source / 'encoder'} has no masked-language head, which stage {learning[0]} learns "

@@ -186,11 +186,11 @@ class Label(Stage):
     def work(self, context: BuildContext, folder: Path) -> None:
         """Makes it, or goes on."""
         made = [context.made(name, NetworkArtifact) for name in self.teachers]
-        panel = open_panel([each.model for each in made], self.weights, self.temperature)
+        panel = open_panel([network.model for network in made], self.weights, self.temperature)
         device = choose_device("auto")
         # The fp32 graphs run on the processor only and take longer: 133 ms instead of 96 for 110 million parameters.
         quick = made if has_fast_bf16(device) else []
-        pipelines = [half_precision(each, panel.labels, device) for each in quick]
+        pipelines = [half_precision(model, panel.labels, device) for model in quick]
         target = self.product(context, folder)
         with one_thread_each():
             label_texts(
@@ -249,9 +249,9 @@ class Soup(Stage):
     def work(self, context: BuildContext, folder: Path) -> None:
         """Makes it, or goes on."""
         made = [context.made(name, NetworkArtifact) for name in self.members]
-        tensors = [load_file(each.weights) for each in made]
-        for name, each, other in zip(self.members, made, tensors, strict=True):
-            if each.config.encoder != made[0].config.encoder or _shapes(other) != _shapes(
+        tensors = [load_file(network.weights) for network in made]
+        for name, member, other in zip(self.members, made, tensors, strict=True):
+            if member.config.encoder != made[0].config.encoder or _shapes(other) != _shapes(
                 tensors[0]
             ):
                 raise ModelMismatchError(
@@ -274,7 +274,9 @@ class Soup(Stage):
 
 def mean_weights(members: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """The mean of each weight, all of equal share."""
-    return {name: torch.stack([each[name] for each in members]).mean(dim=0) for name in members[0]}
+    return {
+        name: torch.stack([member[name] for member in members]).mean(dim=0) for name in members[0]
+    }
 
 
 def _shapes(tensors: Mapping[str, Tensor]) -> dict[str, tuple[int, ...]]:
@@ -391,7 +393,7 @@ def read_labels(made: LabelsArtifact) -> list[SoftDocument]:
     """
     shards = [load_targets(path) for path in sorted(made.folder.glob("soft-*.npz"))]
     keys = [key for shard in shards for key in shard.keys]
-    targets = [each for shard in shards for each in shard.targets]
+    targets = [target for shard in shards for target in shard.targets]
     documents = made.texts.documents()
     if len(keys) != len(documents):
         few = len(keys) < len(documents)
@@ -407,4 +409,4 @@ def read_labels(made: LabelsArtifact) -> list[SoftDocument]:
                 f"{made.folder} has labels of {key} where the texts have {document.doc_key}",
                 "give the texts that were labelled, or remove the folder",
             )
-    return [SoftDocument(*each) for each in zip(documents, targets, strict=True)]
+    return [SoftDocument(*pair) for pair in zip(documents, targets, strict=True)]

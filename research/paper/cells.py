@@ -49,12 +49,12 @@ def encoders_at_hand(grid: Grid, words: Sequence[str]) -> list[Encoder]:
     """
     encoders = [_named(grid, word) for word in words] or _cached(grid)
     if not encoders:
-        known = ", ".join(name for each in grid.encoders for name in each.ids[:1]) or "any"
+        known = ", ".join(name for encoder in grid.encoders for name in encoder.ids[:1]) or "any"
         raise InputMissingError(
             "no encoder is named, and none of this grid's is in the local Hugging Face cache",
             f"--encoder ID or --encoder NAME=DIR, once for each; the paper's: {known}",
         )
-    names = [each.name for each in encoders]
+    names = [encoder.name for encoder in encoders]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise UsageError(
@@ -96,7 +96,7 @@ def _named(grid: Grid, word: str) -> Encoder:
 def _hash(folder: Path) -> str:
     files = {file for pattern in _CONTENT for file in folder.glob(pattern)}
     digest = hashlib.sha256()
-    for file in sorted(each for each in files if each.name not in _IDLE):
+    for file in sorted(file for file in files if file.name not in _IDLE):
         content = atomic.sha256_of(file)
         digest.update(f"{file.name} {content}\n".encode())
     return f"sha256 {digest.hexdigest()}"
@@ -109,11 +109,11 @@ def _cached(grid: Grid) -> list[Encoder]:
     encoders = []
     for known in grid.encoders:
         here = [
-            each
-            for each in known.ids
-            if isinstance(try_to_load_from_cache(each, "config.json"), str)
+            encoder_id
+            for encoder_id in known.ids
+            if isinstance(try_to_load_from_cache(encoder_id, "config.json"), str)
         ]
-        encoders += [Encoder(known.name, each, each) for each in here[:1]]
+        encoders += [Encoder(known.name, weights, weights) for weights in here[:1]]
     return encoders
 
 

@@ -149,7 +149,7 @@ class Grid:
 
     def encoder_of(self, source: str) -> KnownEncoder | None:
         """The paper's encoder that a hub id is."""
-        return next((each for each in self.encoders if source in each.ids), None)
+        return next((encoder for encoder in self.encoders if source in encoder.ids), None)
 
     def settings_of(self, network: str, variant: Part, column: Part) -> dict[str, Any]:
         """The settings of a training, the most particular ones last.
@@ -193,9 +193,9 @@ def load_grid(name: str) -> Grid:
     values = read_toml(path, "grid", "a grid is a TOML file in UTF-8")
     name = PREFIX + path.stem if path.parent == GRIDS else path.stem
     grid = convert({"name": name, **values}, Grid, path, closed=True, error=UsageError)
-    columns, variants = ([each.name for each in part] for part in (grid.columns, grid.variants))
+    columns, variants = ([item.name for item in part] for part in (grid.columns, grid.variants))
     for what, names in (("columns", columns), ("variants", variants)):
-        if twice := [each for each in names if names.count(each) > 1]:
+        if twice := [name for name in names if names.count(name) > 1]:
             raise UsageError(
                 f"{path}: {what}: {twice[0]!r} is there twice", "give each its own name"
             )

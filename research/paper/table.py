@@ -108,7 +108,7 @@ class Table:
     def rows(self) -> list[tuple[str, str]]:
         """Encoder and variant of every row: ours first, then published ones that were not run."""
         ours = dict.fromkeys((cell.place[0], cell.place[1]) for cell in self.cells)
-        theirs = dict.fromkeys((each.encoder, each.variant) for each in self.grid.published)
+        theirs = dict.fromkeys((entry.encoder, entry.variant) for entry in self.grid.published)
         return [*ours, *(row for row in theirs if row not in ours)]
 
     def scored(self, encoder: str, variant: str, column: Part) -> Scored | None:
@@ -129,9 +129,9 @@ class Table:
         """The published figure of one place."""
         return next(
             (
-                each
-                for each in self.grid.published
-                if (each.encoder, each.variant, each.column) == (encoder, variant, column.name)
+                entry
+                for entry in self.grid.published
+                if (entry.encoder, entry.variant, entry.column) == (encoder, variant, column.name)
             ),
             None,
         )
@@ -192,7 +192,7 @@ def _ours_json(scored: Scored | None) -> dict[str, object] | None:
 
 def _header(table: Table) -> Iterator[str]:
     sitting = table.sitting
-    epochs = " or ".join(str(each) for each in sitting.epochs)
+    epochs = " or ".join(str(epoch) for epoch in sitting.epochs)
     cut = (
         ""
         if sitting.documents == sitting.documents_at_all
@@ -243,11 +243,11 @@ def _theirs(published: Published | None) -> str:
 
 def _times(table: Table, encoder: str, variant: str) -> str:
     scored = [table.scored(encoder, variant, column) for column in table.grid.columns]
-    known = [each for each in scored if each is not None and each.values]
+    known = [cell for cell in scored if cell is not None and cell.values]
     if not known:
         return "—"
-    mean = fmean([each.seconds for each in known])
-    processor = fmean([each.processor_seconds for each in known])
+    mean = fmean([cell.seconds for cell in known])
+    processor = fmean([cell.processor_seconds for cell in known])
     return f"{mean / 60:.1f} min ({processor / 60:.1f})"
 
 
@@ -258,9 +258,9 @@ def _row(cells: Sequence[str]) -> str:
 def _sources(table: Table) -> Iterator[str]:
     """Where each published figure stands, once for each source."""
     by_source: dict[str, list[str]] = {}
-    for each in table.grid.published:
-        name = "/".join(part for part in (each.encoder, each.variant, each.column) if part)
-        by_source.setdefault(each.source, []).append(name)
+    for entry in table.grid.published:
+        name = "/".join(part for part in (entry.encoder, entry.variant, entry.column) if part)
+        by_source.setdefault(entry.source, []).append(name)
     if by_source:
         yield ""
         yield "Sources of the published figures:"

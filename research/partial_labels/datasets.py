@@ -86,7 +86,10 @@ class SetPlan:
 
     def repeated(self, repeat: Mapping[str, int]) -> SetPlan:
         """The plan with other repetitions for some sets."""
-        sets = (replace(each, repeat=repeat.get(each.name, each.repeat)) for each in self.sets)
+        sets = (
+            replace(dataset, repeat=repeat.get(dataset.name, dataset.repeat))
+            for dataset in self.sets
+        )
         return replace(self, sets=tuple(sets))
 
 
@@ -103,17 +106,17 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
     if not plan.sets:
         raise UsageError(f"{path}: no [[sets]]", "name at least one data set and what it teaches")
     labels = schema.entity_labels
-    for row, each in enumerate(plan.sets):
+    for row, dataset in enumerate(plan.sets):
         place = f"{path}: sets[{row}]"
-        for label in each.teaches:
+        for label in dataset.teaches:
             if label not in labels:
                 allowed = f"labels of the schema {schema.name}: {', '.join(labels)}"
                 raise UsageError(f"{place}: teaches {label!r}", allowed)
-        for label in each.rename.values():
-            if label not in each.teaches:
+        for label in dataset.rename.values():
+            if label not in dataset.teaches:
                 raise UsageError(
                     f"{place}: renames to {label!r}, which it does not teach",
-                    f"it teaches {', '.join(each.teaches)}",
+                    f"it teaches {', '.join(dataset.teaches)}",
                 )
         for key, least, most in (
             ("join", 1, None),
@@ -121,7 +124,7 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
             ("singles", 0, 1),
             ("empty", 0, 1),
         ):
-            value = getattr(each, key)
+            value = getattr(dataset, key)
             if value < least or (most is not None and value > most):
                 allowed = f"at least {least}" if most is None else f"between {least} and {most}"
                 raise UsageError(f"{place}: {key} = {value}", allowed)
@@ -131,7 +134,7 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
             f"{path}: the groups hold {', '.join(named)}",
             f"each label of the schema once: {', '.join(labels)}",
         )
-    names = [each.name for each in plan.sets]
+    names = [dataset.name for dataset in plan.sets]
     for row, further in enumerate(plan.continued):
         place = f"{path}: continued[{row}]"
         if not further.seeds:
@@ -141,7 +144,7 @@ def load_sets(path: Path, schema: LabelSchema) -> SetPlan:
                 raise UsageError(f"{place}: repeat names {name!r}", f"sets: {', '.join(names)}")
             if times < 1:
                 raise UsageError(f"{place}: repeat.{name} = {times}", "at least 1")
-    seeds = [seed for each in plan.continued for seed in each.seeds]
+    seeds = [seed for stage in plan.continued for seed in stage.seeds]
     if len(set(seeds)) < len(seeds):
         raise UsageError(f"{path}: seeds of the continued trainings are {seeds}", "each seed once")
     return plan

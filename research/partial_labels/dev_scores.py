@@ -63,17 +63,17 @@ def _scored(arguments: argparse.Namespace) -> dict[str, object]:
 
 def _compared(arguments: argparse.Namespace) -> dict[str, object]:
     """Prints the difference between two models on every set."""
-    folders = [open_folder(locate_model(each)) for each in (arguments.against, arguments.model)]
-    before, after = ((load_pipeline(each), each.config.settings) for each in folders)
+    folders = [open_folder(locate_model(folder)) for folder in (arguments.against, arguments.model)]
+    before, after = ((load_pipeline(folder), folder.config.settings) for folder in folders)
     kept: dict[str, object] = {}
     print("| set | task | before | after | difference | 90 % interval |")
     print("|---|---|---|---|---|---|")
     for taught, documents in _sets(arguments):
         found = difference(before, after, documents, taught)
-        kept[taught.name] = {task: each.to_json() for task, each in found.items()}
-        for task, each in found.items():
-            shown = f"{each.before:.1f} | {each.after:.1f} | {each.difference:+.1f}"
-            print(f"| {taught.name} | {task} | {shown} | {each.low:+.1f} to {each.high:+.1f} |")
+        kept[taught.name] = {task: score.to_json() for task, score in found.items()}
+        for task, score in found.items():
+            shown = f"{score.before:.1f} | {score.after:.1f} | {score.difference:+.1f}"
+            print(f"| {taught.name} | {task} | {shown} | {score.low:+.1f} to {score.high:+.1f} |")
     return kept
 
 
@@ -94,8 +94,8 @@ def _row(name: str, scores: SetScores) -> str:
         if scores.relation and scores.given
         else [None, None, None]
     )
-    shown = [f"{each:.1f}" for each in (entity.precision, entity.recall, entity.f1)]
-    shown += ["" if each is None else f"{each:.1f}" for each in relations]
+    shown = [f"{share:.1f}" for share in (entity.precision, entity.recall, entity.f1)]
+    shown += ["" if relation is None else f"{relation:.1f}" for relation in relations]
     return f"| {name} | {scores.documents} | {' | '.join(shown)} |"
 
 

@@ -115,18 +115,23 @@ class BioContext:
     def dev(self) -> dict[str, list[SetDocument]]:
         """The dev documents by set, as distributed."""
         return {
-            each.name: list(
-                documents_of(read_records(self.part(each, "dev")), each, self.part(each, "dev"))
+            dataset.name: list(
+                documents_of(
+                    read_records(self.part(dataset, "dev")), dataset, self.part(dataset, "dev")
+                )
             )
-            for each in self.plan.sets
+            for dataset in self.plan.sets
         }
 
     def examples(self) -> list[Example]:
         """All training examples; no sentence of a dev part is among them."""
-        devs = (read_records(self.part(each, "dev")) for each in self.plan.sets)
+        devs = (read_records(self.part(dataset, "dev")) for dataset in self.plan.sets)
         seen = set().union(*map(sentence_prefixes, devs))
         documents = (
-            each for taught in self.plan.sets if taught.train for each in self._train(taught, seen)
+            dataset
+            for taught in self.plan.sets
+            if taught.train
+            for dataset in self._train(taught, seen)
         )
         subwords = self.rules.encoder()
         return list(partial_examples(documents, self.labels, subwords, self.rules.limit))
@@ -207,7 +212,7 @@ def trained_network(context: BioContext, rounds: int) -> JointNetwork:
     if not rounds:
         return first_network(context)
     networks = list(members(context, rounds))
-    mean = mean_weights([trainable(each) for each in networks])
+    mean = mean_weights([trainable(network) for network in networks])
     networks[0].load_state_dict(mean, strict=False)
     return networks[0]
 
@@ -216,7 +221,7 @@ def export(
     context: BioContext, network: JointNetwork, folder: Path, precisions: tuple[str, ...]
 ) -> None:
     """A model folder with provisional thresholds: the fitted ones and the scores come later, set by set."""
-    samples = [each.annotated for each in context.dev()["chemprot"][:8]]
+    samples = [item.annotated for item in context.dev()["chemprot"][:8]]
     packaging = Packaging(
         "bio", context.schema, context.labels, context.rules, dev=(), origin=origin_of(context),
         precisions=precisions, weights=False, settings=START, samples=samples, cuts_words=True,
@@ -235,10 +240,12 @@ def build(context: BioContext, output: Path) -> None:
 
 def origin_of(context: BioContext) -> dict[str, Any]:
     """Where the weights come from, for configuration and card."""
-    seeds = [seed for each in context.plan.continued for seed in each.seeds]
+    seeds = [seed for stage in context.plan.continued for seed in stage.seeds]
     return {
         "encoder": f"{MINILM.origin}, model.safetensors sha256 {MINILM_SHA256}",
-        **{f"data, {each.name}": _origin_line(context, each) for each in context.plan.sets},
+        **{
+            f"data, {dataset.name}": _origin_line(context, dataset) for dataset in context.plan.sets
+        },
         "seeds": [context.config.seed, *seeds],
         "licence": "Apache-2.0 for the weights; some of the data states no licence, none of it is in the package",
         "limits": LIMITS,
@@ -284,8 +291,8 @@ def finish_folder(
         for taught in plan.sets:
             scores = score_set(served, settings, dev[taught.name], taught, intervals=True).to_json()
             sample = {
-                name: round(score_set(each, settings, fit_dev[taught.name], taught).entity.f1, 2)
-                for name, each in (("int8", served), ("fp32", full))
+                name: round(score_set(task, settings, fit_dev[taught.name], taught).entity.f1, 2)
+                for name, task in (("int8", served), ("fp32", full))
             }
             sets[taught.name] = {**scores, "trained": taught.train, "sample": sample}
             report({"event": "set", "name": taught.name, **sets[taught.name]})
@@ -307,17 +314,17 @@ def _relations(pipeline: Pipeline, settings: DecodeSettings, dev: Samples) -> He
     """Relations down to low scores between predicted mentions, all types competing, as graphs get them."""
     low = settings.with_thresholds({"relation": 0.3})
     gold = [item.annotated for some in dev.values() for item in some if item.taught.relations]
-    return held_out("", gold, [annotate(pipeline, each.document, low) for each in gold])
+    return held_out("", gold, [annotate(pipeline, annotated.document, low) for annotated in gold])
 
 
 def _calibration_dev(dev: Samples) -> Dev:
     """What the scale of the scores is fitted on: each document counts for the types of its set only."""
-    chosen = [each for documents in dev.values() for each in documents]
+    chosen = [document for documents in dev.values() for document in documents]
     both = {Layer.ENTITIES, Layer.RELATIONS}
     return Dev(
-        [each.annotated for each in chosen],
-        [both if each.taught.relations else {Layer.ENTITIES} for each in chosen],
-        taught=[frozenset(each.taught.teaches) for each in chosen],
+        [item.annotated for item in chosen],
+        [both if item.taught.relations else {Layer.ENTITIES} for item in chosen],
+        taught=[frozenset(item.taught.teaches) for item in chosen],
     )
 
 
@@ -331,11 +338,11 @@ def _write(folder: Path, config: ModelConfig) -> None:
 def first_words(documents: Sequence[SetDocument], words: int) -> list[SetDocument]:
     """The first documents, until they have so many words."""
     taken: list[SetDocument] = []
-    for each in documents:
+    for document in documents:
         if words <= 0:
             break
-        taken.append(each)
-        words -= len(each.annotated.document.tokens)
+        taken.append(document)
+        words -= len(document.annotated.document.tokens)
     return taken
 
 

@@ -48,12 +48,12 @@ class SetScores:
 
     def to_json(self) -> dict[str, Any]:
         """Percentages with two digits, and counts."""
-        return {key: _rounded(each) for key, each in asdict(self).items() if each is not None}
+        return {key: _rounded(value) for key, value in asdict(self).items() if value is not None}
 
 
 def _rounded(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
+        return {key: _rounded(item) for key, item in value.items()}
     return round(value, 2) if isinstance(value, float) else value
 
 
@@ -84,7 +84,7 @@ def score_set(
         intervals: Whether documents are resampled for an interval.
     """
     rules = replace(settings, candidates=False) if competing else set_settings(settings, taught)
-    gold = [_taught_only(each.annotated, taught) for each in documents]
+    gold = [_taught_only(document.annotated, taught) for document in documents]
     found = report_on(
         gold,
         lambda item: _taught_only(annotate(pipeline, item.document, rules), taught),
@@ -116,7 +116,7 @@ def difference(
     """
     layers = frozenset(list(Layer)[: 2 if taught.relations else 1])
     return compare_models(
-        [scorable(each.annotated, taught.teaches) for each in documents],
+        [scorable(document.annotated, taught.teaches) for document in documents],
         _predicted(*before, documents, taught),
         _predicted(*after, documents, taught),
         frozenset(),
@@ -131,8 +131,8 @@ def _predicted(
     taught: TaughtSet,
 ) -> list[Scorable]:
     rules = set_settings(settings, taught)
-    found = (annotate(pipeline, each.annotated.document, rules) for each in documents)
-    return [scorable(each, taught.teaches) for each in found]
+    found = (annotate(pipeline, document.annotated.document, rules) for document in documents)
+    return [scorable(document, taught.teaches) for document in found]
 
 
 def report_on(
@@ -146,10 +146,12 @@ def report_on(
 
 
 def _taught_only(item: AnnotatedDocument, taught: TaughtSet) -> AnnotatedDocument:
-    kept = tuple(each for each in item.annotations.entities if each.label in taught.teaches)
-    ids = {each.id for each in kept}
+    kept = tuple(entity for entity in item.annotations.entities if entity.label in taught.teaches)
+    ids = {entity.id for entity in kept}
     relations = tuple(
-        each for each in item.annotations.relations if each.head in ids and each.tail in ids
+        relation
+        for relation in item.annotations.relations
+        if relation.head in ids and relation.tail in ids
     )
     return replace(
         item, annotations=replace(item.annotations, entities=kept, relations=relations, clusters=())
@@ -176,11 +178,13 @@ def fit_set_settings(pipeline: Pipeline, samples: Samples, start: DecodeSettings
             for documents in samples.values()
             if documents
         )
-        return fmean([found for each in scores if (found := value(each)) is not None] or [0.0])
+        return fmean([found for score in scores if (found := value(score)) is not None] or [0.0])
 
     def best(task: str, grid: Sequence[float], value: Callable[[SetScores], float | None]) -> float:
-        tried = {each: mean(start.with_thresholds({task: each}), value) for each in grid}
-        return max(tried, key=lambda each: tried[each])
+        tried = {
+            threshold: mean(start.with_thresholds({task: threshold}), value) for threshold in grid
+        }
+        return max(tried, key=lambda threshold: tried[threshold])
 
     start = start.with_thresholds({"entity": best("entity", ENTITY_GRID, _entity_f1)})
     return start.with_thresholds({"relation": best("relation", RELATION_GRID, _relation_f1)})
@@ -209,9 +213,9 @@ def _edges(about: dict[str, Any]) -> Iterator[str]:
         "| relation | predicted | precision | recall | edge of a graph |",
         "|---|---|---|---|---|",
     )
-    for label, each in about["labels"].items():
+    for label, entry in about["labels"].items():
         drawn = "yes" if label in about["drawn"] else "no"
-        yield f"| {label} | {each['predicted']} | {each['precision']} | {each['recall']} | {drawn} |"
+        yield f"| {label} | {entry['predicted']} | {entry['precision']} | {entry['recall']} | {drawn} |"
     yield ""
     yield f"Right are those of the gold, with both boundaries, direction and type. The score is the highest that any four fifths of the abstracts need for {goal};"
     yield f"of {held['predicted']} edges of the remaining fifths, each at the score of the others, {held['precision']:.1f} % are right."
@@ -231,31 +235,33 @@ def _scores_by_set(scores: dict[str, Any]) -> Iterator[str]:
         "| set | documents | entities P | R | F1 | 95 % interval | trained on |",
         "|---|---|---|---|---|---|---|",
     )
-    for name, each in sets.items():
-        numbers = " | ".join(f"{each['entity'][key]:.1f}" for key in ("precision", "recall", "f1"))
-        interval = f"{each['interval']['low']:.1f} to {each['interval']['high']:.1f}"
-        trained = "yes" if each["trained"] else "no"
-        yield f"| {name} | {each['documents']} | {numbers} | {interval} | {trained} |"
+    for name, scored in sets.items():
+        numbers = " | ".join(
+            f"{scored['entity'][key]:.1f}" for key in ("precision", "recall", "f1")
+        )
+        interval = f"{scored['interval']['low']:.1f} to {scored['interval']['high']:.1f}"
+        trained = "yes" if scored["trained"] else "no"
+        yield f"| {name} | {scored['documents']} | {numbers} | {interval} | {trained} |"
     yield ""
-    for name, each in sets.items():
-        if len(each["labels"]) > 1:
-            parts = (f"{label} {f1:.1f}" for label, f1 in each["labels"].items())
+    for name, scored in sets.items():
+        if len(scored["labels"]) > 1:
+            parts = (f"{label} {f1:.1f}" for label, f1 in scored["labels"].items())
             yield f"F1 by type, {name}: {', '.join(parts)}."
     yield ""
-    for name, each in sets.items():
-        if "relation" in each:
+    for name, scored in sets.items():
+        if "relation" in scored:
             yield (
-                f"Relations of {name}, boundaries and direction, micro F1: {each['relation']['f1']:.1f} between "
-                f"predicted entities, {each['given']['f1']:.1f} between given ones (macro F1 "
-                f"{each['given_macro']:.1f})."
+                f"Relations of {name}, boundaries and direction, micro F1: {scored['relation']['f1']:.1f} between "
+                f"predicted entities, {scored['given']['f1']:.1f} between given ones (macro F1 "
+                f"{scored['given_macro']:.1f})."
             )
             yield ""
     if about := scores.get("graph"):
         yield from _edges(about)
     yield from parity(scores)
     lost = (
-        f"{name} {each['sample']['fp32'] - each['sample']['int8']:+.1f}"
-        for name, each in sets.items()
+        f"{name} {scored['sample']['fp32'] - scored['sample']['int8']:+.1f}"
+        for name, scored in sets.items()
     )
     yield f"F1 lost by int8 at the same thresholds, on some documents of each set: {', '.join(lost)}."
     yield ""

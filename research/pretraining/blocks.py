@@ -93,7 +93,9 @@ def _subwords(texts: Iterable[str], rules: SubwordRules) -> Iterator[list[int]]:
 
 
 def _encoded(batch: list[str], rules: SubwordRules) -> Iterator[list[int]]:
-    yield from (each.ids for each in rules.tokenizer.encode_batch(batch, add_special_tokens=False))
+    yield from (
+        encoding.ids for encoding in rules.tokenizer.encode_batch(batch, add_special_tokens=False)
+    )
 
 
 KEPT, SWAPPED = 0.1, 0.1

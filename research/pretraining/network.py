@@ -74,8 +74,8 @@ class MaskedLanguageModel(nn.Module):
                 input_ids=input_ids, output_hidden_states=True, output_attentions=attentions
             )
             logits = self._logits(found[0], positions)
-        hidden = tuple(each.float() for each in found.hidden_states)
-        maps = tuple(each.float() for each in found.attentions) if attentions else ()
+        hidden = tuple(state.float() for state in found.hidden_states)
+        maps = tuple(attention.float() for attention in found.attentions) if attentions else ()
         return EncoderOutputs(logits, hidden, maps)
 
     def _autocast(self, input_ids: Tensor) -> Any:
@@ -167,7 +167,7 @@ def _tensors(path: Path) -> dict[str, Tensor]:
     try:
         with safe_open(path, framework="pt") as file:
             stored = set(file.keys())
-            places = next((each for each in _places() if stored >= set(each.values())), {})
+            places = next((place for place in _places() if stored >= set(place.values())), {})
             return {own: file.get_tensor(place) for own, place in places.items()}
     except (OSError, SafetensorError) as error:
         raise ModelDamagedError(f"{path} cannot be read: {error}", "get it again") from error

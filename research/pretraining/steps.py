@@ -166,8 +166,8 @@ def start_state(network: nn.Module, room: Room, settings: dict[str, Any]) -> Tra
         settings: What a resumed training must have in common with this one.
     """
     config = room.config
-    matrices = [each for each in network.parameters() if each.ndim > 1]
-    vectors = [each for each in network.parameters() if each.ndim <= 1]
+    matrices = [parameter for parameter in network.parameters() if parameter.ndim > 1]
+    vectors = [parameter for parameter in network.parameters() if parameter.ndim <= 1]
     optimiser = AdamW(
         [
             {"params": matrices, "weight_decay": config.weight_decay},
@@ -215,7 +215,7 @@ def train_on_blocks(
         since, first = time.monotonic(), step
         step = min(first + TOLD_STEPS, config.steps)
         with repeatable(room.device):
-            logged = [_step(state, room, losses, each) for each in range(first, step)]
+            logged = [_step(state, room, losses, number) for number in range(first, step)]
         subwords = len(logged) * config.batch_blocks * config.length
         speed = {"subwords_per_second": round(subwords / (time.monotonic() - since))}
         report({"event": "step", "step": step, "of": config.steps, **_means(logged), **speed})
@@ -234,7 +234,7 @@ def _require_blocks(room: Room) -> None:
 
 
 def _means(logged: list[dict[str, float]]) -> dict[str, float]:
-    return {name: sum(each[name] for each in logged) / len(logged) for name in logged[0]}
+    return {name: sum(entry[name] for entry in logged) / len(logged) for name in logged[0]}
 
 
 def _step(state: TrainingState, room: Room, losses: Losses, step: int) -> dict[str, float]:
@@ -252,7 +252,7 @@ def _step(state: TrainingState, room: Room, losses: Losses, step: int) -> dict[s
 
 def _on_device(masked: Masked, device: torch.device) -> Batch:
     arrays = (masked.input_ids, masked.positions, masked.targets)
-    return Batch(*(torch.from_numpy(each).to(device) for each in arrays))
+    return Batch(*(torch.from_numpy(array).to(device) for array in arrays))
 
 
 def batch_of(room: Room, step: int) -> Masked:

@@ -124,7 +124,7 @@ class Simulation:
         else:
             found = _doubts(pipeline, pool, MEASURES[strategy])
         scores = over_layers(found)
-        ranked = sorted(zip((-each for each in scores), rest, strict=True))
+        ranked = sorted(zip((-score for score in scores), rest, strict=True))
         return [key for _, key in ranked]
 
     def _diverse(self, labelled: list[str], rest: list[str]) -> list[str]:
@@ -142,9 +142,10 @@ class Simulation:
         chosen = [self.train[key] for key in labelled]
         return {
             "documents": len(chosen),
-            "words": sum(len(each.document.tokens) for each in chosen),
+            "words": sum(len(annotated.document.tokens) for annotated in chosen),
             "items": sum(
-                len(each.annotations.entities) + len(each.annotations.relations) for each in chosen
+                len(document.annotations.entities) + len(document.annotations.relations)
+                for document in chosen
             ),
         }
 
@@ -152,7 +153,7 @@ class Simulation:
         found = predicted(pipeline, self.dev)
         symmetric = frozenset(self.frozen.labels.relations.symmetric)
         scores = headline(evaluate(self.dev, found, symmetric, bootstrap=False))
-        told = {each.task: asdict(scores)[each.task] or 0.0 for each in Layer}
+        told = {layer.task: asdict(scores)[layer.task] or 0.0 for layer in Layer}
         return {**told, "mean": sum(told.values()) / len(told)}
 
 
@@ -161,21 +162,23 @@ def _doubts(
 ) -> list[dict[Layer, float]]:
     return [
         per_word(
-            decisions(each.annotations.candidates or Candidates()),
-            len(each.document.tokens),
+            decisions(annotated.annotations.candidates or Candidates()),
+            len(annotated.document.tokens),
             measure,
         )
-        for each in predicted(pipeline, pool)
+        for annotated in predicted(pipeline, pool)
     ]
 
 
 def _disagreements(
     committee: Sequence[Pipeline], pool: Sequence[AnnotatedDocument]
 ) -> list[dict[Layer, float]]:
-    said = [[votes_of(each.annotations) for each in predicted(one, pool)] for one in committee]
+    said = [
+        [votes_of(annotated.annotations) for annotated in predicted(one, pool)] for one in committee
+    ]
     return [
-        disagreement_per_word(votes, len(each.document.tokens))
-        for votes, each in zip(zip(*said, strict=True), pool, strict=True)
+        disagreement_per_word(votes, len(annotated.document.tokens))
+        for votes, annotated in zip(zip(*said, strict=True), pool, strict=True)
     ]
 
 
@@ -188,7 +191,7 @@ def main() -> None:
     print(tables(curves))
     if options.svg:
         draw(curves, options.svg)
-    write_report(options.json, options, [], {"curves": [asdict(each) for each in curves]})
+    write_report(options.json, options, [], {"curves": [asdict(curve) for curve in curves]})
 
 
 def _simulated(options: argparse.Namespace) -> list[Curve]:
@@ -200,11 +203,11 @@ def _simulated(options: argparse.Namespace) -> list[Curve]:
         read_gold(options.data / "scierc" / f"{part}.jsonl", schema) for part in ("train", "dev")
     )
     frozen = freeze([*train, *dev], _config(options), options.folder)
-    named = {each.document.doc_key: each for each in train[: options.most]}
+    named = {annotated.document.doc_key: annotated for annotated in train[: options.most]}
     simulation = Simulation(frozen, named, dev, options.folder, options.start, options.round)
     # Seed by seed, so that what is there at any time can be compared.
     seeds = range(1, options.seeds + 1)
-    return [simulation.curve(each, seed) for seed in seeds for each in options.strategies]
+    return [simulation.curve(strategy, seed) for seed in seeds for strategy in options.strategies]
 
 
 def _path(folder: Path, strategy: str, seed: int) -> Path:
@@ -225,7 +228,7 @@ def _config(options: argparse.Namespace) -> TrainConfig:
 
 
 def _say(strategy: str, seed: int, point: dict[str, Any], seconds: float) -> None:
-    told = ", ".join(f"{each.task} {point[each.task]:.1f}" for each in Layer)
+    told = ", ".join(f"{layer.task} {point[layer.task]:.1f}" for layer in Layer)
     print(f"{strategy} seed {seed}, {point['documents']} documents: {told} ({seconds:.0f} s)",
           file=sys.stderr, flush=True)  # fmt: skip
 

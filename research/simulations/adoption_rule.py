@@ -55,7 +55,7 @@ def verdict(documents: int, difference: float, random: np.random.Generator) -> s
     if np.percentile(mean, 95) < -FAR:
         return "worse"
     better = (mean > 0).mean() + (mean == 0).mean() / 2
-    holds = all(np.percentile(each, 5) >= -TOLERANCES[name] for name, each in tasks.items())
+    holds = all(np.percentile(task, 5) >= -TOLERANCES[name] for name, task in tasks.items())
     required = HELD_OUT.required(documents, entities)
     return "promote" if better >= required and holds else "keep"
 
@@ -75,7 +75,7 @@ def _hits(gold: NDArray[np.int64], rates: Floats, random: np.random.Generator) -
 def main() -> None:
     """Print the table of docs/adoption.md."""
     random = np.random.default_rng(1)
-    heads = [f"{each:+g}" if each else "0" for each in DIFFERENCES]
+    heads = [f"{difference:+g}" if difference else "0" for difference in DIFFERENCES]
     print(f"| documents | {' | '.join(heads)} |")
     print(f"|---|{'---|' * len(heads)}")
     for documents in DOCUMENTS:

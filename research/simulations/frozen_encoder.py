@@ -79,7 +79,7 @@ class Frozen:
         config = replace(self.config, seed=seed)
         torch.manual_seed(seed)
         network = JointNetwork(KnownStates(self.states), self.hidden, self.labels, config)
-        examples = [each for key in sorted(keys) for each in self.examples[key]]
+        examples = [example for key in sorted(keys) for example in self.examples[key]]
         place = folder / _digest(keys, seed)
         data = TrainingData(examples, [])
         train(config, self.labels, self.rules, data, place, lambda event: None, network)
@@ -89,7 +89,7 @@ class Frozen:
 
     def vector(self, key: str) -> Any:
         """The mean over the states of a document's subwords. Shape: (hidden,)."""
-        rows = [self.states[each.frame.input_ids.tobytes()] for each in self.examples[key]]
+        rows = [self.states[example.frame.input_ids.tobytes()] for example in self.examples[key]]
         return torch.cat(rows).mean(dim=0).numpy()
 
 
@@ -98,9 +98,9 @@ def freeze(documents: Sequence[AnnotatedDocument], config: TrainConfig, folder: 
     rules = load_subword_rules(config.encoder)
     labels = labels_of(load_schema("scierc"), config.max_span_width)
     examples: dict[str, list[Example]] = {}
-    for each in examples_from(documents, labels, rules.encoder(), rules.limit):
-        examples.setdefault(each.doc_key, []).append(each)
-    windows = [each.frame.input_ids for found in examples.values() for each in found]
+    for example in examples_from(documents, labels, rules.encoder(), rules.limit):
+        examples.setdefault(example.doc_key, []).append(example)
+    windows = [example.frame.input_ids for found in examples.values() for example in found]
     table = _states(windows, config.encoder, folder)
     states = {
         ids.tobytes(): torch.from_numpy(np.array(row))
@@ -114,7 +114,7 @@ def predicted(
 ) -> list[AnnotatedDocument]:
     """What a network says about documents, with everything it considered, as a project would hold it."""
     settings = replace(DEV_SETTINGS, candidates=True)
-    return [annotate(pipeline, each.document, settings) for each in documents]
+    return [annotate(pipeline, annotated.document, settings) for annotated in documents]
 
 
 def _states(windows: list[Any], encoder: str, folder: Path) -> list[Any]:

@@ -61,18 +61,22 @@ def keys(gold: AnnotatedDocument, shown: AnnotatedDocument, sure: Thresholds) ->
     """Keys that make the gold of what is shown: **A** accepts what reaches ``sure``, **D** twice rejects what is left."""
     accepted = keep_promise(shown, sure)
     every = held_out("", [gold], [accepted]).items.values()
-    right = sum(each.right for items in every for each in items)
+    right = sum(item.right for items in every for item in items)
     found = accepted.annotations
-    at_once = {each.id for each in found.entities} | {each.id for each in found.relations}
-    waiting = [each for each in _suggestions(gold, shown) if each.id not in at_once]
-    left = {each.id for each in waiting if not each.useful}
+    at_once = {entity.id for entity in found.entities} | {
+        relation.id for relation in found.relations
+    }
+    waiting = [
+        suggestion for suggestion in _suggestions(gold, shown) if suggestion.id not in at_once
+    ]
+    left = {proposal.id for proposal in waiting if not proposal.useful}
     # Each that is rejected with the rest would have cost one.
     own = correction_keys(scorable(gold), scorable(shown)) - right - len(left)
     # After A the desk goes from the least certain one on; who sees that only wrong ones follow stops there.
-    waiting.sort(key=lambda each: abs(each.score - 0.5))
+    waiting.sort(key=lambda proposal: abs(proposal.score - 0.5))
     walks = (
-        sum(not each.useful for each in waiting[:end])
-        + MOVE * sum(each.useful for each in waiting[end:])
+        sum(not proposal.useful for proposal in waiting[:end])
+        + MOVE * sum(proposal.useful for proposal in waiting[end:])
         for end in range(len(waiting) + 1)
     )
     moves = MOVE * (len(at_once) - right) + min(walks)
@@ -81,17 +85,19 @@ def keys(gold: AnnotatedDocument, shown: AnnotatedDocument, sure: Thresholds) ->
 
 def _suggestions(gold: AnnotatedDocument, shown: AnnotatedDocument) -> list[_Suggestion]:
     """Mentions are useful on the place of a gold one or overlapping one that is missing, relations between the right places."""
-    wanted = {mention_of(each) for each in gold.annotations.entities}
-    places = {each.id: mention_of(each) for each in shown.annotations.entities}
+    wanted = {mention_of(entity) for entity in gold.annotations.entities}
+    places = {entity.id: mention_of(entity) for entity in shown.annotations.entities}
     missed = sorted(wanted - set(places.values()))
     found = []
-    for each in sorted(shown.annotations.entities, key=lambda each: places[each.id]):
-        place = places[each.id]
+    for entity in sorted(shown.annotations.entities, key=lambda entity: places[entity.id]):
+        place = places[entity.id]
         near = next((m for m in missed if m[0] < place[-1] and place[0] < m[-1]), None)
         if place not in wanted and near is not None:
             missed.remove(near)
-        found.append(_Suggestion(each.id, each.score or 0.0, place in wanted or near is not None))
-    related = {_ends(gold, each.head, each.tail) for each in gold.annotations.relations}
+        found.append(
+            _Suggestion(entity.id, entity.score or 0.0, place in wanted or near is not None)
+        )
+    related = {_ends(gold, relation.head, relation.tail) for relation in gold.annotations.relations}
     for link in shown.annotations.relations:
         useful = _ends(shown, link.head, link.tail) in related
         found.append(_Suggestion(link.id, link.score or 0.0, useful))
@@ -99,28 +105,28 @@ def _suggestions(gold: AnnotatedDocument, shown: AnnotatedDocument) -> list[_Sug
 
 
 def _ends(document: AnnotatedDocument, head: str, tail: str) -> frozenset[Mention]:
-    places = {each.id: mention_of(each) for each in document.annotations.entities}
+    places = {entity.id: mention_of(entity) for entity in document.annotations.entities}
     return frozenset((places[head], places[tail]))
 
 
 def cut(found: Documents, usual: dict[str, float], share: float) -> list[AnnotatedDocument]:
     """What reaches so large a share of the usual thresholds."""
     least = [(task, ANY, share * score) for task, score in usual.items()]
-    return [keep_promise(each, least) for each in found]
+    return [keep_promise(document, least) for document in found]
 
 
 def measure(simulation: Simulation, finished: int) -> dict[str, Keys]:
     """Keys of each rule for all abstracts that are not finished."""
     schema, states = simulation.schema, simulation.states
     done = [TrainingDocument(e, simulation.data.layers) for e in simulation.pool[:finished]]
-    own, lowest = [each.annotated for each in done], dict.fromkeys(PROMISED, LOWEST)
+    own, lowest = [document.annotated for document in done], dict.fromkeys(PROMISED, LOWEST)
     # What stood in each abstract when it was finished: suggestions by those before it.
     log = [
-        learn(done[:number], schema, states).with_settings(lowest).annotate(each.document)
-        for number, each in enumerate(own)
+        learn(done[:number], schema, states).with_settings(lowest).annotate(annotated.document)
+        for number, annotated in enumerate(own)
     ]
     adapter, gold = learn(done, schema, states), simulation.test
-    low = [adapter.with_settings(lowest).annotate(each.document) for each in gold]
+    low = [adapter.with_settings(lowest).annotate(annotated.document) for annotated in gold]
     usual = {task: getattr(adapter.settings.thresholds, task) for task in PROMISED}
     found: dict[str, Keys] = {}
     for share in SHARES:
@@ -155,11 +161,11 @@ def main() -> None:
         for seed in range(options.seeds):
             simulation = Simulation(data, seed, states, options)
             manual = sum(correction_keys(scorable(e), Scorable("")) for e in simulation.test)
-            for name, each in measure(simulation, options.finished).items():
-                rules[name].append((100 * each.decisions / manual, 100 * sum(each) / manual))
+            for name, figure in measure(simulation, options.finished).items():
+                rules[name].append((100 * figure.decisions / manual, 100 * sum(figure) / manual))
         for name, shares in rules.items():
             columns = zip(*shares, strict=True)
-            decisions, moves = (f"{mean(each):5.1f} ± {stdev(each):.1f}" for each in columns)
+            decisions, moves = (f"{mean(column):5.1f} ± {stdev(column):.1f}" for column in columns)
             print(f"{data.name:14} {name:40} {decisions}  with moves {moves}", flush=True)
 
 

@@ -45,7 +45,7 @@ def tables(curves: Sequence[Curve]) -> str:
 
 def mean_points(curves: Sequence[Curve], strategy: str) -> list[dict[str, float]]:
     """The points of a strategy, each the mean over its seeds."""
-    own = [each.points for each in curves if each.strategy == strategy]
+    own = [curve.points for curve in curves if curve.strategy == strategy]
     return [
         {name: statistics.fmean(point[name] for point in points) for name in points[0]}
         for points in zip(*own, strict=False)
@@ -75,9 +75,9 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
         for panel, (score, words) in zip(panels.flat, SCORES.items(), strict=True):
             for strategy, (colour, marker) in zip(_strategies(curves), STYLES, strict=False):
                 points = mean_points(curves, strategy)
-                documents = [each["documents"] for each in points]
+                documents = [point["documents"] for point in points]
                 panel.plot(
-                    documents, [each[score] for each in points], color=colour, marker=marker,
+                    documents, [point[score] for point in points], color=colour, marker=marker,
                     markersize=4, linewidth=1.2, label=strategy,
                 )  # fmt: skip
                 low, high = zip(*_ranges(curves, strategy, score), strict=True)
@@ -92,26 +92,28 @@ def draw(curves: Sequence[Curve], path: Path) -> None:
 
 def _ranges(curves: Sequence[Curve], strategy: str, score: str) -> Iterator[tuple[float, float]]:
     """Lowest and highest score of the seeds, point by point."""
-    for points in zip(*(each.points for each in curves if each.strategy == strategy), strict=False):
-        values = [each[score] for each in points]
+    for points in zip(
+        *(curve.points for curve in curves if curve.strategy == strategy), strict=False
+    ):
+        values = [point[score] for point in points]
         yield min(values), max(values)
 
 
 def _strategies(curves: Sequence[Curve]) -> list[str]:
-    return list(dict.fromkeys(each.strategy for each in curves))
+    return list(dict.fromkeys(curve.strategy for curve in curves))
 
 
 def _table(curves: Sequence[Curve], score: str, words: str) -> str:
     """Mean F1 ± half the range of the seeds, a row per strategy."""
-    sizes = [int(each["documents"]) for each in curves[0].points]
+    sizes = [int(point["documents"]) for point in curves[0].points]
     lines = [
         f"| F1, {words} | " + " | ".join(map(str, sizes)) + " |",
         "|---" * (len(sizes) + 1) + "|",
     ]
     for strategy in _strategies(curves):
-        means = [each[score] for each in mean_points(curves, strategy)]
+        means = [point[score] for point in mean_points(curves, strategy)]
         ranges = _ranges(curves, strategy, score)
-        cells = [_spread(each, *ends) for each, ends in zip(means, ranges, strict=True)]
+        cells = [_spread(mean, *ends) for mean, ends in zip(means, ranges, strict=True)]
         lines.append(f"| {strategy} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 

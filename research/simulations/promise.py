@@ -35,7 +35,7 @@ OTHER_KIND = ("genia/dev.jsonl", "ncbi-disease/dev.jsonl", "stm/train.jsonl")
 ADAPTERS, TAUGHT, MOST = 5, 40, 300
 CHOSEN_ON = (20, 50, 100)
 FIELDS = (
-    *(replace(each, sentences=0) for each in SETS if not each.known),
+    *(replace(dataset, sentences=0) for dataset in SETS if not dataset.known),
     DataSet("STM types", "stm/train.jsonl", frozenset({Layer.ENTITIES})),
 )
 WANTED = ({"entity": 0.7}, {"entity": 0.8}, {"entity": 0.9}, {"entity": 0.7, "relation": 0.6})
@@ -61,7 +61,7 @@ def main() -> None:
     )
     for data in FIELDS:
         predicted = _predictions(data, options.data, options.cache)
-        for count in (each for each in CHOSEN_ON if each <= len(predicted[0])):
+        for count in (size for size in CHOSEN_ON if size <= len(predicted[0])):
             for wanted in WANTED:
                 if "relation" not in wanted or Layer.RELATIONS in data.layers:
                     _report(data.name, predicted, count, wanted, options)
@@ -82,12 +82,12 @@ def _report(
         parts, field = predicted[split % len(predicted)], fields[split % len(predicted)]
         drawn = Random(1000 + split).choices(parts, k=count)
         promise = make_promise(_together(drawn), wanted, CONFIDENCE, options.by_label)
-        for each in (each for each in promise.labels if each.task == task):
-            right, written = _right(field, task, each.label, promise)
+        for label in (label for label in promise.labels if label.task == task):
+            right, written = _right(field, task, label.label, promise)
             possible += 1
-            made += each.threshold is not None
+            made += label.threshold is not None
             broken += written > 0 and right / written < wanted[task]
-            recalls.append(right / max(1, _gold(field, task, each.label)))
+            recalls.append(right / max(1, _gold(field, task, label.label)))
     words = ", ".join(f"{task} {value}" for task, value in wanted.items())
     best = sum(_best(field, task, wanted[task]) for field in fields) / len(fields)
     print(
@@ -100,7 +100,7 @@ def _report(
 def _best(field: HeldOut, task: str, wanted: float) -> float:
     """The recall of the lowest threshold that keeps a promise for all labels together in hindsight; ends aside."""
     right, found = 0, 0.0
-    for place, item in enumerate(sorted(field.items[task], key=lambda each: -each.score), 1):
+    for place, item in enumerate(sorted(field.items[task], key=lambda held: -held.score), 1):
         right += item.right
         found = right if right >= wanted * place else found
     return found / _gold(field, task, ANY)
@@ -117,9 +117,9 @@ def _together(parts: Sequence[HeldOut]) -> HeldOut:
     gold = {task: Counter[str]() for task in PROMISED}
     for number, part in enumerate(parts):
         for task in PROMISED:
-            items[task] += [HeldOutItem(number, *each[1:]) for each in part.items[task]]
+            items[task] += [HeldOutItem(number, *held[1:]) for held in part.items[task]]
             gold[task].update(part.gold[task])
-    return HeldOut("", len(parts), {task: tuple(each) for task, each in items.items()}, gold)
+    return HeldOut("", len(parts), {task: tuple(listed) for task, listed in items.items()}, gold)
 
 
 def _right(test: HeldOut, task: str, label: str, promise: Promise) -> tuple[int, int]:
@@ -127,16 +127,16 @@ def _right(test: HeldOut, task: str, label: str, promise: Promise) -> tuple[int,
     least = {(name, of): score for name, of, score in promise.thresholds}
     lowest = inf if "entity" in promise.wanted else 0.0
     items = [
-        each
-        for each in test.items[task]
-        if label in (ANY, each.label)
-        and each.score >= least[task, label]
+        item
+        for item in test.items[task]
+        if label in (ANY, item.label)
+        and item.score >= least[task, label]
         and all(
             score >= least.get(("entity", of), least.get(("entity", ANY), lowest))
-            for of, score in each.ends
+            for of, score in item.ends
         )
     ]
-    return sum(each.right for each in items), len(items)
+    return sum(item.right for item in items), len(items)
 
 
 def _predictions(data: DataSet, folder: Path, cache: Path) -> list[list[HeldOut]]:
@@ -165,8 +165,10 @@ def _predicted(
     count = min(TAUGHT, len(items) * 2 // 7)
     chosen = random.sample(items, min(MOST + count, len(items)))
     taught, others = chosen[:count], chosen[count:]
-    adapter = learn([TrainingDocument(each, data.layers) for each in taught], schema, states)
-    low = adapter.with_settings(LOWEST).stream([each.document for each in others])
+    adapter = learn(
+        [TrainingDocument(document, data.layers) for document in taught], schema, states
+    )
+    low = adapter.with_settings(LOWEST).stream([annotated.document for annotated in others])
     return [held_out("", [gold], [found]) for gold, found in zip(others, low, strict=True)]
 
 
@@ -180,19 +182,19 @@ def _show_other_kind(data: Path) -> None:
         f"\nentity 0.8, chosen on {promise.source}: held-out precision and, with those spans, the share right"
     )
     for path in OTHER_KIND:
-        gold = [each for each in read([data / path]) if isinstance(each, AnnotatedDocument)]
+        gold = [record for record in read([data / path]) if isinstance(record, AnnotatedDocument)]
         counts, right = Counter[str](), Counter[str]()
         for true, found in zip(
-            gold, extractor.stream([each.document for each in gold]), strict=True
+            gold, extractor.stream([annotated.document for annotated in gold]), strict=True
         ):
-            spans = {each.fragments for each in true.annotations.entities}
-            counts.update(each.label for each in found.annotations.entities)
+            spans = {entity.fragments for entity in true.annotations.entities}
+            counts.update(entity.label for entity in found.annotations.entities)
             right.update(e.label for e in found.annotations.entities if e.fragments in spans)
-        for each in promise.labels:
-            if counts[each.label]:
-                share = right[each.label] / counts[each.label]
+        for label in promise.labels:
+            if counts[label.label]:
+                share = right[label.label] / counts[label.label]
                 print(
-                    f"{path} {each.label}: {each.precision:.2f}, {share:.2f} of {counts[each.label]}"
+                    f"{path} {label.label}: {label.precision:.2f}, {share:.2f} of {counts[label.label]}"
                 )
 
 

@@ -79,15 +79,18 @@ def measure(data: DataSet, way: str, seed: int, options: argparse.Namespace) -> 
     items, schema = documents(data, options.data, options.run)
     Random(seed).shuffle(items)
     test, pool = items[:TEST], items[TEST:]
-    done = [TrainingDocument(each, data.layers) for each in pool[:FINISHED]]
+    done = [TrainingDocument(document, data.layers) for document in pool[:FINISHED]]
     changes, began = WAYS[way], time.process_time()
     if changes is None:
         model = learn(done, schema, EncoderStates(Extractor.load("sci", threads=1)), WRITTEN)
     else:
         model = retrained(done, schema, {"seed": seed, **changes}, folder)
     seconds = time.process_time() - began
-    for name, found in (("gold", test), ("shown", model.stream([each.document for each in test]))):
-        lines = [encode(each, split=False) + "\n" for each in found]
+    for name, found in (
+        ("gold", test),
+        ("shown", model.stream([annotated.document for annotated in test])),
+    ):
+        lines = [encode(annotated, split=False) + "\n" for annotated in found]
         (folder / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
     (folder / RESULT).write_text(json.dumps({"seconds": seconds}) + "\n", encoding="utf-8")
 
@@ -120,7 +123,9 @@ def table(options: argparse.Namespace) -> Iterator[str]:
                     f"{found.after:.1f}",
                     f"{found.difference:+.1f} ({found.low:+.1f} to {found.high:+.1f})",
                 ]  # fmt: skip
-            seconds = mean(json.loads((each / RESULT).read_text())["seconds"] for each in folders)
+            seconds = mean(
+                json.loads((folder / RESULT).read_text())["seconds"] for folder in folders
+            )
             yield f"| {data.name} | {way} | {len(seeds)} | {' | '.join(cells)} | {seconds:.0f} |"
 
 
@@ -130,8 +135,8 @@ def _folder(run: Path, data: DataSet, way: str, seed: int) -> Path:
 
 def _kept(folders: Sequence[Path], name: str) -> list[Scorable]:
     """Documents that were written, of all trainings."""
-    records = read([str(each / f"{name}.jsonl") for each in folders])
-    return [scorable(each) for each in records if not isinstance(each, BadRecord)]
+    records = read([str(folder / f"{name}.jsonl") for folder in folders])
+    return [scorable(record) for record in records if not isinstance(record, BadRecord)]
 
 
 def main() -> None:
