@@ -200,7 +200,7 @@ def test_papers(graph: Path, command: Command, work: Path) -> None:
     assert [line[:4] for line in shown.out.splitlines() if line[0].isdigit()] == ["2002", "2001"]
     assert "> The SVM improves dependency parsing." in shown.out
     late = command("graph", "papers", "SVM", "--year", "2002-", "--json", "--graph", graph)
-    assert [each["doc_key"] for each in lines(late.out)] == ["c", "b"]
+    assert [line["doc_key"] for line in lines(late.out)] == ["c", "b"]
     none = command("graph", "papers", "SVM", "--year", "1990", "--graph", graph)
     assert (none.code, none.out) == (
         1,
@@ -220,7 +220,7 @@ def test_results(work: Path, command: Command) -> None:
         "Graphs reach 92% accuracy on Tiny-Corpus.",
     ]
     mentions = {"accuracy": "Metric", "Tiny-Corpus": "Material"}
-    write(work / "p.jsonl", [abstract(each, each, mentions, title=each) for each in texts])
+    write(work / "p.jsonl", [abstract(text, text, mentions, title=text) for text in texts])
     command("graph", "build", "p.jsonl", "--graph", "r.graph")
     shown = command("graph", "results", "--metric", "accuracy", "--graph", "r.graph")
     heading, first, sentence, second, _ = shown.out.splitlines()
@@ -289,7 +289,7 @@ def test_a_gap_on_the_screen(work: Path, command: Command) -> None:
     mentions = {"Forests": "Method", "Margins": "Method", "plants": "Task", "queries": "Task"}
     write(
         work / "p.jsonl",
-        [abstract(str(n), f"{text} {n}", {each: kind for each, kind in mentions.items() if each in text})
+        [abstract(str(n), f"{text} {n}", {mention: kind for mention, kind in mentions.items() if mention in text})
          for n, text in enumerate(texts)],
     )  # fmt: skip
     command("graph", "build", "p.jsonl", "--graph", "f.graph")
@@ -315,7 +315,7 @@ def test_subtopics(work: Path, command: Command) -> None:
         shown.out.splitlines()[0] == "1. forests, ranking  (5 abstracts, 2 nodes, mean year 2001)"
     )
     (first, _) = lines(command("graph", "subtopics", "--json", "--graph", "f.graph").out)
-    assert [each["name"] for each in first["nodes"]] == ["forests", "ranking"]
+    assert [node["name"] for node in first["nodes"]] == ["forests", "ranking"]
 
 
 def test_view(graph: Path, command: Command, work: Path) -> None:
@@ -372,7 +372,7 @@ def test_a_node_may_be_named_like_a_command(work: Path, command: Command) -> Non
     assert command("graph", "merge", "split", "merge", "--graph", "f.graph").code == 0
     assert command("graph", "hide", "hide", "--graph", "f.graph").code == 0
     assert [
-        each["name"] for each in lines(command("graph", "top", "--json", "--graph", "f.graph").out)
+        line["name"] for line in lines(command("graph", "top", "--json", "--graph", "f.graph").out)
     ] == ["merge"]
 
 

@@ -31,8 +31,8 @@ def read_back(citations: list[Paper], folder: Path) -> list[AnnotatedDocument]:
     path = folder / "papers.bib"
     path.write_text("\n".join(bibtex(citations)), encoding="utf-8")
     items = list(read([str(path)]))
-    assert all(isinstance(each, AnnotatedDocument) for each in items)
-    return [each for each in items if isinstance(each, AnnotatedDocument)]
+    assert all(isinstance(item, AnnotatedDocument) for item in items)
+    return [item for item in items if isinstance(item, AnnotatedDocument)]
 
 
 def plain(text: str) -> str:
@@ -59,17 +59,17 @@ def test_hostile_text_stays_in_its_field(tmp_path: Path) -> None:
     ]
     found = read_back(citations, tmp_path)
     assert len(found) == len(HOSTILE)
-    for document, text in zip(found, HOSTILE, strict=True):
-        title = bibliography_of(document.document.fields).title or ""
+    for annotated, text in zip(found, HOSTILE, strict=True):
+        title = bibliography_of(annotated.document.fields).title or ""
         assert plain(title.replace("␛", " ")).split()[0] == plain(text).split()[0]
-        assert document.document.fields["year"] == 2000
+        assert annotated.document.fields["year"] == 2000
     content = (tmp_path / "papers.bib").read_text("utf-8")
     assert "\x1b" not in content and "\u202e" not in content and "\u2028" not in content
 
 
 def test_every_entry_has_a_key_of_its_own() -> None:
     entries = list(bibtex([paper_of(key, Bibliography()) for key in ("a b", "a,b", "A_b", "}{")]))
-    assert [each.split("{")[1].split(",")[0] for each in entries] == [
+    assert [entry.split("{")[1].split(",")[0] for entry in entries] == [
         "a_b", "a_b-2", "A_b-3", "paper",
     ]  # fmt: skip
 
@@ -80,7 +80,7 @@ def test_any_title_survives_bibtex(title: str) -> None:
     from sciextract.formats.latex import decode_latex
 
     (entry,) = bibtex([paper_of("k", Bibliography(title=title))])
-    (line,) = [each for each in entry.splitlines() if each.startswith("  title = ")]
+    (line,) = [line for line in entry.splitlines() if line.startswith("  title = ")]
     value = line.removeprefix("  title = ").removesuffix(",")
     depth = 0
     for place, sign in enumerate(value):

@@ -77,8 +77,8 @@ def test_in_one_go_or_one_by_one_in_any_order(tmp_path: Path) -> None:
     build(whole, *field())
     shuffled = field()
     random.Random(3).shuffle(shuffled)
-    for each in shuffled:
-        build(parts, each)
+    for document in shuffled:
+        build(parts, document)
     assert content(parts) == content(whole)
 
 
@@ -110,7 +110,9 @@ def test_a_changed_text_takes_the_place_of_the_former(tmp_path: Path) -> None:
     build(path, *field())
     report = build(path, changed)
     assert (report.changes.replaced, report.totals.documents) == (1, 4)
-    build(fresh, *[each for each in field() if each.document.doc_key != "b"], changed)
+    build(
+        fresh, *[annotated for annotated in field() if annotated.document.doc_key != "b"], changed
+    )
     assert content(path) == content(fresh)
 
 
@@ -172,7 +174,7 @@ def test_a_record_that_raises_an_error_is_named_and_left_out(
         tmp_path / "g.graph", Reading([str(file)], CountSettings()), listener=listener
     )
     assert (report.changes.added, report.exit_code) == (1, ExitCode.PARTIAL)
-    assert [each.place for each in bad] == [f"{file}:2"]
+    assert [record.place for record in bad] == [f"{file}:2"]
 
 
 def test_an_acronym_is_not_the_word_of_these_letters(tmp_path: Path) -> None:
@@ -403,7 +405,7 @@ def test_repairs_of_an_earlier_version_are_read_and_go_into_the_next_build(tmp_p
     with pytest.raises(GraphError, match=f"version {VERSION - 1} found"), open_graph(path):
         pass
     with open_graph(path, earlier=True) as connection:
-        assert [each.name for each in repairs_of(connection)] == ["neural networks"]
+        assert [repair.name for repair in repairs_of(connection)] == ["neural networks"]
     report = build(path, *field()[:3])
     assert report.former is not None
     assert report.former[2:] == (4, 1)

@@ -37,7 +37,7 @@ def test_graphml_by_networkx(field_graph: Path, tmp_path: Path) -> None:
     names = {data["name"]: key for key, data in found.nodes(data=True)}
     svm = found.nodes[names["support vector machine"]]
     assert (svm["documents"], svm["label"], svm["first_year"]) == (3, "Method", 2001)
-    assert {each["surface"] for each in json.loads(svm["aliases"])} >= {"SVM", "SVMs"}
+    assert {alias["surface"] for alias in json.loads(svm["aliases"])} >= {"SVM", "SVMs"}
     edge = found.get_edge_data(names["support vector machine"], names["dependency parsing"])
     (data,) = [edge] if "label" in edge else edge.values()
     assert (data["label"], data["documents"], data["score_max"]) == ("USED-FOR", 2, 0.8)
@@ -47,7 +47,7 @@ def test_graphml_by_networkx(field_graph: Path, tmp_path: Path) -> None:
 def test_graphml_of_hostile_names(hostile_graph: Path, tmp_path: Path) -> None:
     path = export(hostile_graph, "graphml", tmp_path / "f.graphml")
     tree = etree.parse(path, etree.XMLParser(resolve_entities=False))
-    values = [each.text for each in tree.iter("{*}data")]
+    values = [element.text for element in tree.iter("{*}data")]
     assert "\ufffd" + HOSTILE[1:] in values
     assert not tree.docinfo.doctype
 
@@ -69,7 +69,7 @@ def test_papers_are_nodes_that_mention(
 ) -> None:
     found = nx.read_graphml(export(field_graph, "graphml", tmp_path / "f.graphml", papers=True))
     kinds = nx.get_node_attributes(found, "label")
-    papers = {found.nodes[each]["doc_key"]: each for each, kind in kinds.items() if kind == "Paper"}
+    papers = {found.nodes[node]["doc_key"]: node for node, kind in kinds.items() if kind == "Paper"}
     assert sorted(papers) == ["a", "b", "c", "d"] and found.nodes[papers["a"]]["year"] == 2001
     named = {
         found.nodes[node]["name"]: data for _, node, data in found.out_edges(papers["a"], data=True)

@@ -13,11 +13,13 @@ from tests.graph_samples import abstract
 
 def keys(extraction: Extraction) -> dict[str, str]:
     """The key that each mention means."""
-    return {each.surface: each.key for each in extraction.namings}
+    return {naming.surface: naming.key for naming in extraction.namings}
 
 
 def said(document: AnnotatedDocument) -> list[tuple[str, str, str]]:
-    return [(each.head, each.label, each.tail) for each in extract(document).evidence]
+    return [
+        (relation.head, relation.label, relation.tail) for relation in extract(document).evidence
+    ]
 
 
 def test_acronyms_mean_what_the_text_says() -> None:
@@ -28,7 +30,7 @@ def test_acronyms_mean_what_the_text_says() -> None:
         )
     )  # fmt: skip
     assert set(keys(found).values()) == {"supportvectormachine"}
-    assert all(each.rules & MergeRule.ACRONYM for each in found.namings)
+    assert all(naming.rules & MergeRule.ACRONYM for naming in found.namings)
     assert found.expansions == (("SVM", "supportvectormachine", "support vector machine"),)
 
 

@@ -60,5 +60,5 @@ def test_no_node_counts_more_than_a_text_search_finds(tmp_path: Path, source: st
                     (node,),
                 )
             ]
-            found = sum(any(each.search(text) for each in spellings) for text in texts)
+            found = sum(any(spelling.search(text) for spelling in spellings) for text in texts)
             assert documents <= found, name

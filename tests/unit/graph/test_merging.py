@@ -42,7 +42,7 @@ def test_words_and_acronyms_that_add_nothing_are_one_node(path: Path) -> None:
     )
     parsing = known(path, "FLP")
     assert parsing.node.name == "fast lattice parsing"
-    rules = {each.surface: each.rules for each in parsing.aliases}
+    rules = {alias.surface: alias.rules for alias in parsing.aliases}
     assert {"first word that adds nothing", "last word that adds nothing", "acronym within the name"} <= set(
         rules["Novel FLP systems"]
     )  # fmt: skip
@@ -148,8 +148,8 @@ def test_common_words_and_generic_nodes(path: Path) -> None:
     assert list(run.unmatched) == [COMMON]
     with open_graph(path) as connection:
         # "run" is hardly ever extracted where it stands.
-        assert {each.name for each in top(connection)} == {"Training data", "treebanks"}
-        assert {each.name for each in top(connection, generic=True)} > {"run"}
+        assert {node.name for node in top(connection)} == {"Training data", "treebanks"}
+        assert {node.name for node in top(connection, generic=True)} > {"run"}
 
 
 def test_what_several_abstracts_abbreviate_is_not_generic(path: Path) -> None:
@@ -159,7 +159,7 @@ def test_what_several_abstracts_abbreviate_is_not_generic(path: Path) -> None:
     plain = abstract("c", often, {})
     build(path, abstract("a", text, names), abstract("b", f"Again. {text}", names), plain)
     with open_graph(path) as connection:
-        assert [each.name for each in top(connection)] == ["Language models"]
+        assert [node.name for node in top(connection)] == ["Language models"]
 
 
 def test_a_single_letter_is_a_name_with_or_without_its_article(path: Path) -> None:
@@ -199,7 +199,7 @@ def test_versions_and_parts_of_a_data_set_are_one_node(path: Path) -> None:
         abstract("v3", "VQA v2 is still hard.", {"VQA v2": "Material"}),
         abstract("t", "VQA is a task. VQA is hard.", {"VQA": "Task", "VQA#2": "Task"}),
     )
-    assert {known(path, each).node.name for each in names} == {"PondSet"}
+    assert {known(path, name).node.name for name in names} == {"PondSet"}
     assert known(path, "PondSet").node.documents == len(names)
     assert "version or part of a data set" in str(known(path, "PondSet").aliases)
     # A number is no version, a language no data set, and a task neither.

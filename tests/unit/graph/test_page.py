@@ -32,7 +32,7 @@ def hostile(tmp_path: Path) -> Path:
 def test_a_page_of_the_whole_graph(field_graph: Path, tmp_path: Path) -> None:
     page = html.fromstring(drawn(field_graph, None, tmp_path / "f.html"))
     content = json.loads(page.get_element_by_id("content").text)
-    names = [each[0] for each in content["nodes"]]
+    names = [node[0] for node in content["nodes"]]
     assert "The SVM improves dependency parsing." in content["texts"]
     assert names[0] == "support vector machine" and len(names) == 5
     head, tail, relation, documents, *_, sentences = content["edges"][0]
@@ -68,7 +68,7 @@ def test_a_page_of_hostile_names(hostile: Path, tmp_path: Path) -> None:
     assert len(page.xpath("//script")) == 3
     assert not page.xpath("//b")
     content = json.loads(page.get_element_by_id("content").text)
-    assert "␛" + HOSTILE[1:] in [each[0] for each in content["nodes"]]
+    assert "␛" + HOSTILE[1:] in [node[0] for node in content["nodes"]]
 
 
 def test_other_endings_are_refused(field_graph: Path, tmp_path: Path) -> None:

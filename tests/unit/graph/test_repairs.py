@@ -23,7 +23,7 @@ from tests.graph_samples import HOSTILE, abstract, build, field
 
 def repaired(graph: Path, *repairs: Repair) -> None:
     def add(connection: sqlite3.Connection) -> bool:
-        return max(add_repair(connection, each) for each in repairs)
+        return max(add_repair(connection, repair) for repair in repairs)
 
     repair_graph(graph, add)
 
@@ -41,10 +41,10 @@ def test_a_merge_moves_all_that_a_node_has_and_outlives_the_next_build(graph: Pa
         node = find_node(connection, "neural network")
         assert (node.name, node.documents, node.last_year) == ("support vector machine", 5, 2009)
         (merged,) = [
-            each for each in about(connection, node).aliases if each.surface == "Neural networks"
+            alias for alias in about(connection, node).aliases if alias.surface == "Neural networks"
         ]
         assert "a reader merged it" in merged.rules
-        assert {each.doc_key for each in papers_of(connection, node)} == {"a", "b", "c", "d", "e"}
+        assert {paper.doc_key for paper in papers_of(connection, node)} == {"a", "b", "c", "d", "e"}
         # The edge between both is a loop now, and gone.
         compared = connection.execute(
             "SELECT count(*) FROM edge e JOIN label l ON l.id = e.label WHERE l.name = 'COMPARE'"
@@ -67,7 +67,7 @@ def test_a_chain_of_merges_ends_at_the_last_node(graph: Path) -> None:
     )
     with open_graph(graph) as connection:
         names = ("neural network", "support vector machine", "treebank", "accuracy")
-        assert len({find_node(connection, each).id for each in names}) == 1
+        assert len({find_node(connection, name).id for name in names}) == 1
 
 
 def test_a_split_makes_a_name_a_node_of_its_own(graph: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_split_makes_a_name_a_node_of_its_own(graph: Path) -> None:
     repaired(graph, Repair("split", "SVM"))
     with open_graph(graph) as connection:
         own = find_node(connection, "SVM")
-        assert (own.name, {each.doc_key for each in papers_of(connection, own)}) == ("SVM", {"c", "e"})  # fmt: skip
+        assert (own.name, {paper.doc_key for paper in papers_of(connection, own)}) == ("SVM", {"c", "e"})  # fmt: skip
         assert find_node(connection, "support vector machine").documents == 2
     with pytest.raises(GraphError, match="'SVM' was not merged"):
         repaired(graph, Repair("split", "SVM"))
@@ -88,7 +88,7 @@ def test_a_hidden_node_is_generic(graph: Path, monkeypatch: pytest.MonkeyPatch) 
     with open_graph(graph) as connection:
         assert find_node(connection, "SVM").generic
         for since in (None, 2001):
-            assert "support vector machine" not in [each.name for each in top(connection, since=since)]  # fmt: skip
+            assert "support vector machine" not in [node.name for node in top(connection, since=since)]  # fmt: skip
 
 
 def test_a_new_name_finds_the_node_and_so_do_the_old_ones(graph: Path) -> None:
@@ -136,7 +136,7 @@ def test_repairs_travel_as_a_vocabulary(graph: Path, tmp_path: Path) -> None:
     )
     file = tmp_path / "r.tsv"
     file.write_text("\n".join(write_repairs(some)), "utf-8")
-    assert [each.kind for each in read_repairs(file)] == [each.kind for each in some]
+    assert [repair.kind for repair in read_repairs(file)] == [repair.kind for repair in some]
     repaired(graph, *read_repairs(file))
     with open_graph(graph) as connection:
         renamed = find_node(connection, "=margin machine")

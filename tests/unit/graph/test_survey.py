@@ -47,7 +47,7 @@ def graph(tmp_path: Path) -> Path:
 
 def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path) -> None:
     found = surveyed(graph, "rope", tmp_path / "out")
-    by_title = {each.title: each.statements for each in found.sections}
+    by_title = {section.title: section.statements for section in found.sections}
     assert list(by_title) == [
         "What it is", "Data sets and materials", "Methods", "Metrics", "Tasks", "What is compared", "Leaderboards",
         "Open gaps", "Papers to read first",
@@ -58,9 +58,9 @@ def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path)
     markdown = (tmp_path / "out" / "survey.md").read_text("utf-8")
     keys = set(re.findall(r"\[@([^\]]+)\]", markdown))
     for part in by_title.values():
-        for each in part:
-            assert (each.paper is None) == (part is by_title["Open gaps"])
-            assert each.paper is None or each.paper.sentences
+        for statement in part:
+            assert (statement.paper is None) == (part is by_title["Open gaps"])
+            assert statement.paper is None or statement.paper.sentences
     references = (tmp_path / "out" / "survey.bib").read_text("utf-8")
     assert keys == set(re.findall(r"@misc\{(.*),", references)) and len(keys) == len(found.papers)
     assert "eprint = {2001.00001}" in references
@@ -68,8 +68,8 @@ def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path)
     assert "| 2000 | 20 | 40 | 50.0% | 35.2% to 64.8% |" in markdown
     page = html.fromstring((tmp_path / "out" / "survey.html").read_text("utf-8"))
     assert "Ropes are a method to tie things" in page.xpath("string(//q[1])")
-    anchors = {each.get("id") for each in page.xpath("//li[@id]")}
-    assert {each.get("href")[1:] for each in page.xpath("//cite/a")} == anchors == keys
+    anchors = {element.get("id") for element in page.xpath("//li[@id]")}
+    assert {element.get("href")[1:] for element in page.xpath("//cite/a")} == anchors == keys
     assert len(page.xpath("//*[local-name()='rect']")) == 3
 
 
@@ -88,7 +88,7 @@ def test_what_is_said_of_a_part_of_the_field(tmp_path: Path) -> None:
         if number == 3:
             text += " Ties such as Knots hold. Knots and Ties and Knots."
         mentions = {
-            each: "Material" if "Bank" in each else "Method" for each in ("Knots", "Ties", data)
+            name: "Material" if "Bank" in name else "Method" for name in ("Knots", "Ties", data)
         }
         found = {name: label for name, label in mentions.items() if name in text}
         links = [("Knots", "HYPONYM-OF", "Ties")] if number == 3 else []
@@ -97,11 +97,11 @@ def test_what_is_said_of_a_part_of_the_field(tmp_path: Path) -> None:
     survey = surveyed(tmp_path / "g.graph", "knots", tmp_path / "out")
     definition, company = survey.sections[0].statements, survey.sections[1].statements
     # A definition may follow the title; what is a kind of what stands in the sentence that says it.
-    assert [each.text for each in definition][-1] == "A kind of Ties"
-    quoted = [each.paper.sentences[0].text for each in definition if each.paper]
+    assert [statement.text for statement in definition][-1] == "A kind of Ties"
+    quoted = [statement.paper.sentences[0].text for statement in definition if statement.paper]
     assert quoted[0] == "Knots are a thing." and "such as" in quoted[-1]
     # Loop-Bank is named as often with other things.
-    assert [each.text.split(":")[0] for each in company] == ["Bow-Bank"]
+    assert [statement.text.split(":")[0] for statement in company] == ["Bow-Bank"]
 
 
 def test_hostile_titles_and_names_stay_text(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_hostile_titles_and_names_stay_text(tmp_path: Path) -> None:
     page = (tmp_path / "out" / "survey.html").read_text("utf-8")
     parsed = html.fromstring(page)
     assert not parsed.xpath("//script | //b | //i")
-    assert {each.partition(":")[0] for each in parsed.xpath("//li/a/@href")} == {"https"}
+    assert {link.partition(":")[0] for link in parsed.xpath("//li/a/@href")} == {"https"}
     assert "\x1b" not in page
     markdown = (tmp_path / "out" / "survey.md").read_text("utf-8")
     assert "\x1b" not in markdown
@@ -136,7 +136,7 @@ def test_a_folder_is_replaced_only_with_force(graph: Path, tmp_path: Path) -> No
     with pytest.raises(OutputError):
         surveyed(graph, "ropes", tmp_path / "out")
     assert surveyed(graph, "kites", tmp_path / "out", force=True).title == "Kites"
-    assert sorted(each.name for each in (tmp_path / "out").iterdir()) == [
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "survey.bib", "survey.html", "survey.md", "trend.svg",
     ]  # fmt: skip
     etree.parse(tmp_path / "out" / "trend.svg")

@@ -23,10 +23,10 @@ def values(text: str, **options: object) -> list[Value]:
     """What an abstract of this text reports, with the words above marked at their first place."""
     mentions: dict[str, str] = {}
     for label, words in (("Metric", METRICS), ("Material", MATERIALS), ("Method", METHODS)):
-        for each in words:
-            held = any(each in longer for longer in mentions)
-            if each in text and not held:
-                mentions[each] = label
+        for word in words:
+            held = any(word in longer for longer in mentions)
+            if word in text and not held:
+                mentions[word] = label
     return list(extract(abstract("a", text, mentions, **options)).values)  # type: ignore[arg-type]
 
 
@@ -142,12 +142,12 @@ def test_no_value_where_another_thing_is_counted_or_meant(text: str) -> None:
 
 def test_several_metrics_share_one_data_set() -> None:
     found = values("We report accuracy and F1 on PondBank (91.2%, 88.4%).")
-    told = [(each.metric.casefold(), each.material, each.value) for each in found]
+    told = [(value.metric.casefold(), value.material, value.value) for value in found]
     assert told == [("accuracy", "pondbank", 91.2), ("f1", "pondbank", 88.4)]
     found = values("HeronNet has 61.2% accuracy on PondBank, 52.1% on FernCorp.")
-    assert [(each.material, each.value) for each in found] == [("pondbank", 61.2), ("ferncorp", 52.1)]  # fmt: skip
+    assert [(value.material, value.value) for value in found] == [("pondbank", 61.2), ("ferncorp", 52.1)]  # fmt: skip
     found = values("HeronNet achieves 2.3% accuracy and 1.2% F1^b improvements.")
-    assert [(each.value, each.is_difference) for each in found] == [(2.3, True), (1.2, True)]
+    assert [(value.value, value.is_difference) for value in found] == [(2.3, True), (1.2, True)]
 
 
 @pytest.mark.parametrize(
@@ -189,6 +189,6 @@ def test_the_split_is_kept() -> None:
     found = values(
         "We reach 61.2% accuracy on PondBank validation set and 60.1% accuracy on MossNet-2 test-dev."
     )
-    assert [each.split for each in found] == ["val", "test-dev"]  # fmt: skip
+    assert [value.split for value in found] == ["val", "test-dev"]
     (alone,) = values("On the held-out testing set, accuracy is 61.2%.")
     assert alone.split == "test"

@@ -29,13 +29,14 @@ def test_what_is_named_together_with_lift_years_and_a_sentence(tmp_path: Path) -
         assert other.node.name == "tagging"
         # Longer names of the same thing are no company.
         names = [
-            each.node.name for each in together(connection, [kernels], TogetherQuestion(least=1))
+            partner.node.name
+            for partner in together(connection, [kernels], TogetherQuestion(least=1))
         ]
         assert "sparse kernels" not in names and "forests" in names
         by_lift = TogetherQuestion("Task", least=1, by="lift")
         trees = [
-            each.node.name
-            for each in together(connection, [find_node(connection, "trees")], by_lift)
+            partner.node.name
+            for partner in together(connection, [find_node(connection, "trees")], by_lift)
         ]
         assert trees[0] == "ranking"
 
@@ -46,7 +47,10 @@ def test_what_is_seldom_named_together_follows_what_often_is(tmp_path: Path) -> 
         kernels = [find_node(connection, "kernels")]
         found = together(connection, kernels, TogetherQuestion("Task"))
         (first,) = together(connection, kernels, TogetherQuestion("Task", limit=1))
-    assert [(each.node.name, each.documents) for each in found] == [("parsing", 16), ("tagging", 2)]
+    assert [(partner.node.name, partner.documents) for partner in found] == [
+        ("parsing", 16),
+        ("tagging", 2),
+    ]
     assert first == found[0]
 
 
@@ -66,7 +70,7 @@ def test_a_relation_to_another_node_counts_where_both_are_named(tmp_path: Path) 
         assert (found.node.name, found.lift) == ("Tiny-Corpus", 1.0)
         # No sentence holds both: two do.
         assert found.quote is not None
-        assert " ".join([each.text for each in found.quote.sentences]) == text
+        assert " ".join([sentence.text for sentence in found.quote.sentences]) == text
         with pytest.raises(UsageError, match="no relation type 'X'"):
             together(connection, [found.node], TogetherQuestion(relation="X"))
 
@@ -84,7 +88,7 @@ def test_a_gap_is_what_chance_alone_would_fill(tmp_path: Path) -> None:
         assert (gap.node.name, gap.documents, gap.expected) == ("ranking", 0, 12 * 18 / 36)
         assert gap.chance == pytest.approx(math.comb(18, 12) / math.comb(36, 12))
         # Parsing is combined with both; tagging is expected twice only, so that none tells nothing.
-        assert [(each.name, documents) for each, documents in gap.nearest] == [("parsing", 12)]
+        assert [(node.name, documents) for node, documents in gap.nearest] == [("parsing", 12)]
         assert answer.tested == 2 and answer.by_chance < 0.1
 
 
@@ -108,9 +112,9 @@ def test_one_node_versus_another(tmp_path: Path) -> None:
         ("kernels", "parsing"), ("trees", "parsing"), ("trees", "tagging"), ("kernels", "ranking", "trees"),
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
-        kernels, trees = (find_node(connection, each) for each in ("kernels", "trees"))
+        kernels, trees = (find_node(connection, name) for name in ("kernels", "trees"))
         found = together(connection, [trees], TogetherQuestion("Task", least=1), kernels)
-        assert {each.node.name: (each.documents, each.versus) for each in found} == {
+        assert {partner.node.name: (partner.documents, partner.versus) for partner in found} == {
             "parsing": (1, 1), "ranking": (1, 1), "tagging": (1, 0),
         }  # fmt: skip
 
@@ -121,10 +125,10 @@ def test_versus_a_node_whose_name_holds_the_listed_one(tmp_path: Path) -> None:
         ("trees", "parsing"), ("chart parsing", "parsing"), ("chart parsing", "trees"), ("trees", "parsing"),
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
-        trees, chart = (find_node(connection, each) for each in ("trees", "chart parsing"))
+        trees, chart = (find_node(connection, name) for name in ("trees", "chart parsing"))
         found = together(connection, [trees], TogetherQuestion(least=1), chart)
         stored = "SELECT count(*) FROM node_document o JOIN node_document p USING (document) WHERE o.node = ? AND p.node = ?"
-        for each in found:
-            (documents,) = connection.execute(stored, (each.node.id, chart.id)).fetchone()
-            assert each.versus == (None if each.node.id == chart.id else documents), each
-        assert {each.node.name for each in found} == {"parsing", "chart parsing"}
+        for partner in found:
+            (documents,) = connection.execute(stored, (partner.node.id, chart.id)).fetchone()
+            assert partner.versus == (None if partner.node.id == chart.id else documents), partner
+        assert {partner.node.name for partner in found} == {"parsing", "chart parsing"}

@@ -16,7 +16,7 @@ from tests.graph_samples import ends_of
 def test_neighbours(connection: sqlite3.Connection) -> None:
     node = find_node(connection, "SVM")
     out = neighbours(connection, node, relation="used-for", direction="out", sentences=1)
-    assert [(each.tail.name, each.documents) for each in out] == [("dependency parsing", 2)]
+    assert [(edge.tail.name, edge.documents) for edge in out] == [("dependency parsing", 2)]
     (sentence,) = out[0].sentences
     assert sentence.text == "The SVM improves dependency parsing."
     assert (sentence.doc_key, sentence.year, sentence.score) == ("a", 2001, 0.8)
@@ -41,7 +41,7 @@ def test_mentions_are_where_the_sentence_says(connection: sqlite3.Connection) ->
 def test_a_cluster_passes_its_relations_to_the_name(connection: sqlite3.Connection) -> None:
     edges = neighbours(connection, find_node(connection, "neural network"), direction="out")
     related = {"treebanks", "speech recognition", "support vector machine"}
-    assert {each.tail.name for each in edges} == related
+    assert {edge.tail.name for edge in edges} == related
 
 
 def test_degree_counts_neighbours_once(random_graph: Path) -> None:

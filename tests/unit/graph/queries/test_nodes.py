@@ -33,7 +33,7 @@ def test_an_unknown_name(connection: sqlite3.Connection) -> None:
 
 def test_aliases_tell_their_rules(connection: sqlite3.Connection) -> None:
     found = about(connection, find_node(connection, "SVM"))
-    rules = {each.surface: each.rules for each in found.aliases}
+    rules = {alias.surface: alias.rules for alias in found.aliases}
     assert rules == {
         "SVM": ("acronym expanded in the same text",),
         "support vector machine": (),
@@ -46,8 +46,8 @@ def test_aliases_tell_their_rules(connection: sqlite3.Connection) -> None:
 
 def test_top(connection: sqlite3.Connection) -> None:
     first = top(connection, limit=2)
-    assert [each.name for each in first] == ["support vector machine", "treebanks"]
-    assert [each.name for each in top(connection, label="task")] == [
+    assert [node.name for node in first] == ["support vector machine", "treebanks"]
+    assert [node.name for node in top(connection, label="task")] == [
         "dependency parsing", "speech recognition",
     ]  # fmt: skip
     with pytest.raises(UsageError, match="no entity type 'Nothing'"):
@@ -62,7 +62,7 @@ def test_top_since_is_what_counting_everything_gives(
 ) -> None:
     with open_graph(random_graph) as graph:
         found = [
-            (each.id, each.documents) for each in top(graph, since=since, label=label, limit=limit)
+            (node.id, node.documents) for node in top(graph, since=since, label=label, limit=limit)
         ]
         rows = graph.execute(
             """SELECT y.node, sum(y.documents) AS recent FROM node_year y JOIN node n ON n.id = y.node
@@ -93,12 +93,12 @@ def kinds(path: Path) -> Path:
 def test_narrower_nodes_by_last_words_and_hyponyms(tmp_path: Path) -> None:
     with open_graph(kinds(tmp_path / "g.graph")) as connection:
         ropes = find_node(connection, "ropes")
-        assert [each.name for each in narrower(connection, ropes)] == ["strings", "Long ropes"]
+        assert [kind.name for kind in narrower(connection, ropes)] == ["strings", "Long ropes"]
         assert narrower(connection, find_node(connection, "europes")) == []
         # The abstracts and the edges of a kind count as those of the node.
         some = narrower(connection, ropes)
         edges = neighbours(connection, ropes, relation="USED-FOR", narrower=some)
-        assert [(each.head.name, each.tail.name) for each in edges] == [("Long ropes", "europes")]
+        assert [(edge.head.name, edge.tail.name) for edge in edges] == [("Long ropes", "europes")]
         assert neighbours(connection, ropes, relation="USED-FOR") == []
         (found,) = together(connection, [ropes, *some], TogetherQuestion("Task", least=1))
         assert found.node.name == "europes" and found.quote is not None

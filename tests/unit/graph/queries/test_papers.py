@@ -53,7 +53,7 @@ def node(connection: sqlite3.Connection, name: str) -> Node:
 
 
 def keys(papers: list[Paper]) -> list[str]:
-    return [each.doc_key for each in papers]
+    return [paper.doc_key for paper in papers]
 
 
 def test_papers_come_newest_first_with_what_is_known_of_them(
@@ -74,7 +74,7 @@ def test_sentences_name_the_node_as_a_whole_word(connection: sqlite3.Connection)
     assert sentence.text == "Nobody absorbs beam search."
     ((start, end),) = sentence.mentions
     assert sentence.text[start - sentence.char_start : end - sentence.char_start] == "beam search"
-    assert [each.text for each in one.sentences] == [
+    assert [sentence.text for sentence in one.sentences] == [
         "Beam search (BS) is old.", "The BS improves parsing.",
     ]  # fmt: skip
 
@@ -84,7 +84,7 @@ def test_sentences_have_the_plurals_and_hyphens_that_are_counted(tmp_path: Path)
     build(tmp_path / "two.graph", marked, abstract("two", "A noisy-phrase test.", {}))
     with open_graph(tmp_path / "two.graph") as connection:
         found = papers_of(connection, node(connection, "noisy phrases"))
-    assert [each.sentences[0].text for each in found] == [
+    assert [paper.sentences[0].text for paper in found] == [
         "We parse noisy phrases.", "A noisy-phrase test.",
     ]  # fmt: skip
 
@@ -108,11 +108,11 @@ def test_files_are_read_back(connection: sqlite3.Connection, graph: Path, tmp_pa
     papers = papers_of(connection, node(connection, "beam search"), sentences=2)
     write_papers(papers, graph, tmp_path / "p.bib")
     records = list(read([str(tmp_path / "p.bib")]))
-    assert not any(isinstance(each, BadRecord) for each in records)
+    assert not any(isinstance(record, BadRecord) for record in records)
     titles = [
-        bibliography_of(each.document.fields).title
-        for each in records
-        if isinstance(each, AnnotatedDocument)
+        bibliography_of(record.document.fields).title
+        for record in records
+        if isinstance(record, AnnotatedDocument)
     ]
     assert titles == ["two", "Trees & {Graphs}", "␛" + HOSTILE[1:]]
     write_papers(papers, graph, tmp_path / "p.csv")

@@ -21,8 +21,8 @@ def reported(tmp_path: Path, *sentences: str, **options: object) -> list[Result]
     """What a graph of these sentences reports, an abstract a sentence."""
     documents = []
     for number, sentence in enumerate(sentences):
-        mentions = {each: "Metric" for each in METRICS if each in sentence}
-        mentions |= {each: "Material" for each in MATERIALS if each in sentence}
+        mentions = {metric: "Metric" for metric in METRICS if metric in sentence}
+        mentions |= {material: "Material" for material in MATERIALS if material in sentence}
         mentions |= {"our parser": "Method"} if "our parser" in sentence else {}
         links = [("BLEU", "EVALUATE-FOR", "our parser")] if "our parser" in sentence else []
         documents.append(abstract(f"d{number}", sentence, mentions, links, year=2000 + number))
@@ -32,7 +32,7 @@ def reported(tmp_path: Path, *sentences: str, **options: object) -> list[Result]
 
 
 def triples(found: list[Result]) -> set[tuple[str, str, str]]:
-    return {(*each.board, f"{each.value:g}{each.unit}") for each in found}
+    return {(*result.board, f"{result.value:g}{result.unit}") for result in found}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_board_has_the_best_first_and_its_sentences(tmp_path: Path) -> None:
         "An error rate of 2.5% on Tiny-Corpus, too.",
         "An accuracy of 80% on Tiny-Corpus.",
     )
-    assert [(each.metric.name, each.value) for each in found] == [
+    assert [(result.metric.name, result.value) for result in found] == [
         ("error rate", 2.5), ("error rate", 3.5), ("BLEU", 30.1), ("BLEU", 28.4), ("accuracy", 80),
     ]  # fmt: skip
     best = found[2]
@@ -150,7 +150,7 @@ def test_kinds_of_a_material_count_on_request(tmp_path: Path) -> None:
     build(tmp_path / "r.graph", *documents)
     with open_graph(tmp_path / "r.graph") as connection:
         tiny = find_node(connection, "Tiny-Corpus")
-        assert [each.value for each in results(connection, material=tiny)] == [20]
+        assert [result.value for result in results(connection, material=tiny)] == [20]
         found = results(connection, material=tiny, with_narrower=True)
-        assert sorted(each.value for each in found) == [20, 30.5]
-        assert [each.value for each in results(connection, named=find_node(connection, "Old-Corpus"))] == [40]  # fmt: skip
+        assert sorted(result.value for result in found) == [20, 30.5]
+        assert [result.value for result in results(connection, named=find_node(connection, "Old-Corpus"))] == [40]  # fmt: skip

@@ -17,16 +17,16 @@ def test_subtopics_are_what_is_named_together(tmp_path: Path) -> None:
     pairs(tmp_path / "g.graph", *one, *other, ("kernels", "ranking"))
     with open_graph(tmp_path / "g.graph") as connection:
         found = subtopics(connection, least=2)
-        assert [{each.name for each in topic.nodes} for topic in found.found] == [
+        assert [{node.name for node in topic.nodes} for topic in found.found] == [
             {"kernels", "parsing", "margins"}, {"forests", "ranking", "queries"},
         ]  # fmt: skip
-        assert [each.nodes[0].name for each in found.found] == ["kernels", "ranking"]
+        assert [topic.nodes[0].name for topic in found.found] == ["kernels", "ranking"]
         assert found.modularity > 0.4
-        assert sum(each.documents for each in found.found) == 10
+        assert sum(topic.documents for topic in found.found) == 10
         assert subtopics(connection, least=2) == found
         ranking = find_node(connection, "ranking")
         (topic,) = subtopics(connection, least=2, of=ranking).found
-        assert {each.name for each in topic.nodes} == {"forests", "queries"}
+        assert {node.name for node in topic.nodes} == {"forests", "queries"}
         with pytest.raises(UsageError, match="no two nodes"):
             subtopics(connection, least=100)
 
@@ -41,7 +41,7 @@ def test_titles_are_what_tells_a_subtopic_from_the_others(tmp_path: Path) -> Non
     )  # fmt: skip
     with open_graph(tmp_path / "g.graph") as connection:
         found = subtopics(connection).found
-        assert {each.title for each in found} == {
+        assert {topic.title for topic in found} == {
             "kernels, margins, parsing",
             "forests, queries, ranking",
         }

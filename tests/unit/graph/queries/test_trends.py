@@ -76,7 +76,7 @@ def test_only_what_rises_now_is_rising(graph: Path) -> None:
         falling = trends(connection, TrendQuestion("falling", least=1))
     (up,) = rising.found
     assert (up.node.name, rising.tested) == ("riser", 5)
-    assert [each.node.name for each in falling.found] == ["faller"]
+    assert [trend.node.name for trend in falling.found] == ["faller"]
     assert 0 < up.certain < up.slope
     assert falling.found[0].slope < falling.found[0].certain < 0
 
@@ -86,9 +86,9 @@ def test_a_collapsed_method_does_not_rise_whatever_its_slope(graph: Path) -> Non
     with open_graph(graph) as connection:
         for recent in (3, 5, 20):
             found = trends(connection, TrendQuestion("rising", least=1, recent=recent)).found
-            assert "collapsed" not in {each.node.name for each in found}
+            assert "collapsed" not in {trend.node.name for trend in found}
         early = TrendQuestion("rising", least=1, until=2016)
-        assert [each.node.name for each in trends(connection, early).found] == ["collapsed"]
+        assert [trend.node.name for trend in trends(connection, early).found] == ["collapsed"]
 
 
 def test_a_thin_year_is_pooled_with_the_one_before(graph: Path) -> None:
@@ -112,7 +112,7 @@ def test_abstracts_with_a_hyponym_count_on_request(tmp_path: Path) -> None:
     ]  # fmt: skip
     for number in range(40):
         text = f"Strings are ropes {number}." if number < 2 else f"Strings {number}." if number < 30 else f"Tents {number}."  # fmt: skip
-        mentions = {each: "Method" for each in ("Strings", "ropes", "Tents") if each in text}
+        mentions = {name: "Method" for name in ("Strings", "ropes", "Tents") if name in text}
         links = [("Strings", "HYPONYM-OF", "ropes")] if number < 2 else []
         documents.append(abstract(str(number), text, mentions, links, year=2005))
     build(tmp_path / "g.graph", *documents)
@@ -122,5 +122,5 @@ def test_abstracts_with_a_hyponym_count_on_request(tmp_path: Path) -> None:
             (TrendQuestion("rising", narrower=True), 30),
         ):
             found = trends(connection, question).found
-            (ropes,) = [each for each in found if each.node.name == "ropes"]
+            (ropes,) = [trend for trend in found if trend.node.name == "ropes"]
             assert ropes.periods[-1].documents == expected
