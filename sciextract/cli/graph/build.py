@@ -86,7 +86,7 @@ def build(options: BuildOptions) -> None:
         sciextract graph build predictions.jsonl --graph field.graph
 
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph
-    """  # fmt: skip
+    """
     from sciextract.graph.building import BuildListener, build_graph
     from sciextract.graph.database import open_graph
     from sciextract.graph.derive import DeriveSettings
@@ -125,7 +125,7 @@ def build(options: BuildOptions) -> None:
             f"the graph had version {former.version} and was begun anew: it had {counted(former.documents, 'abstract')} and has "
             f"{found.totals.documents:,}; {counted(former.repairs, 'repair')} taken over; the former one is {former.kept}",
             "build the other inputs into it, too" if found.lacks_abstracts else "",
-        )  # fmt: skip
+        )
     if found.totals.documents and not found.totals.nodes:
         say(
             "Warning", "no entity was found in any of the abstracts",

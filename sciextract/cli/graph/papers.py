@@ -59,7 +59,7 @@ def papers(
         sciextract graph papers BLEU --year 2018- --graph field.graph
 
         sciextract graph papers Transformer --with "low-resource translation" --output papers.bib --graph field.graph
-    """  # fmt: skip
+    """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
     from sciextract.graph.queries.papers import papers_of

@@ -273,7 +273,7 @@ def subtopics(
         sciextract graph subtopics --graph field.graph
 
         sciextract graph subtopics --of "low-resource languages" --least 3 --resolution 1.5 --graph field.graph
-    """  # fmt: skip
+    """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
     from sciextract.graph.queries.subtopics import subtopics as divided

@@ -49,7 +49,7 @@ def trends(
     Examples:
 
         sciextract graph trends rising --type Method --since 2015 --graph field.graph
-    """  # fmt: skip
+    """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.trends import TrendQuestion
     from sciextract.graph.queries.trends import trends as trends_of
