@@ -195,11 +195,10 @@ FLAG, VALUE = "flag:", "attribute:"
 
 def attributes_of(infons: Mapping[str, Any]) -> dict[str, str]:
     """Values of attributes by label, as our writers put them; empty for those that are there or not."""
-    found = {key.partition(":")[2]: key for key in infons if key.startswith((FLAG, VALUE))}
+    pairs = [(*key.partition(":"), str(value)) for key, value in infons.items()]
+    kinds = {FLAG[:-1]: False, VALUE[:-1]: True}
     return {
-        label: "" if key.startswith(FLAG) else str(infons[key])
-        for label, key in found.items()
-        if label
+        label: value * kinds[kind] for kind, _, label, value in pairs if label and kind in kinds
     }
 
 

@@ -218,9 +218,8 @@ class LabelStudioWriter(LineWriter):
     ) -> None:
         """Write to a path, to ``-`` (standard output) or to an open text stream; ``schema`` tells choices from words."""
         super().__init__(destination)
-        self._written = (
-            {kind.label for kind in schema.attributes if _is_written(kind)} if schema else set()
-        )
+        kinds = schema.attributes if schema else ()
+        self._written = {kind.label for kind in kinds if _is_written(kind)}
         self._count = 0
 
     def write(self, document: AnnotatedDocument) -> None:

@@ -357,10 +357,8 @@ class CasReading:
         """The label of a layer's item, and its other features."""
         declared = self._types.features_of(item.type_name)
         # A layer with a feature for the label has others for what is said besides.
-        names = [name for name in _LABEL_FEATURES if name in declared] or [
-            *_LABEL_FEATURES,
-            *declared,
-        ]
+        own = [name for name in _LABEL_FEATURES if name in declared]
+        names = own or [*_LABEL_FEATURES, *declared]
         if not declared and item.type_name not in _UNTYPED_LAYERS:
             # Without a type system, a feature whose value is no id of an element may be the label.
             names += [
