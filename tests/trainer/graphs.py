@@ -74,7 +74,9 @@ class _Traced:
 
     def filled(self, module: nn.Module) -> Any:
         """The graph with the weights of another module of the same structure."""
-        weights = {name: each.detach().numpy() for name, each in module.named_parameters()}
+        weights = {
+            name: parameter.detach().numpy() for name, parameter in module.named_parameters()
+        }
         graph = copy.deepcopy(self.graph)
         for constant in graph.graph.initializer:
             if constant.name in self.places:
@@ -86,17 +88,17 @@ class _Traced:
 
 def _structure(module: nn.Module) -> str:
     """All that decides about a module's graph, apart from its weights."""
-    parts = [(name, vars(each)) for name, each in module.named_modules()]
+    parts = [(name, vars(part)) for name, part in module.named_modules()]
     plain = [
         (name, key, value)
-        for name, each in parts
-        for key, value in each.items()
+        for name, part in parts
+        for key, value in part.items()
         if _is_plain(key, value)
     ]
-    configs = [each["config"].to_dict() for _, each in parts if "config" in each]
+    configs = [part["config"].to_dict() for _, part in parts if "config" in part]
     for config in configs:
         config.pop("_name_or_path", None)
-    shapes = [(name, tuple(each.shape)) for name, each in module.state_dict().items()]
+    shapes = [(name, tuple(tensor.shape)) for name, tensor in module.state_dict().items()]
     return repr((module, configs, plain, shapes))
 
 
@@ -106,22 +108,22 @@ def _is_plain(key: str, value: object) -> bool:
 
 def _all_differ(module: nn.Module) -> bool:
     """Whether no parameter can be mistaken for another one, or for a number that the network needs."""
-    weights = [each.detach().numpy() for each in module.parameters()]
-    plain = any(np.ptp(each) == 0 if each.size > 1 else not each.any() for each in weights)
-    return not plain and len({each.tobytes() for each in weights}) == len(weights)
+    weights = [parameter.detach().numpy() for parameter in module.parameters()]
+    plain = any(np.ptp(weight) == 0 if weight.size > 1 else not weight.any() for weight in weights)
+    return not plain and len({weight.tobytes() for weight in weights}) == len(weights)
 
 
 def _with_random_weights(module: nn.Module) -> nn.Module:
     other = copy.deepcopy(module)
     random = torch.Generator().manual_seed(0)
     with torch.no_grad():
-        for each in other.parameters():
-            each.copy_(torch.randn(each.shape, generator=random))
+        for parameter in other.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=random))
     return other
 
 
 def _traced(graph: Any, module: nn.Module) -> _Traced | None:
-    weights = {name: each.detach().numpy() for name, each in module.named_parameters()}
+    weights = {name: parameter.detach().numpy() for name, parameter in module.named_parameters()}
     places = {}
     for constant in graph.graph.initializer:
         stored = numpy_helper.to_array(constant)
@@ -134,9 +136,9 @@ def _traced(graph: Any, module: nn.Module) -> _Traced | None:
 
 def _place(stored: Floats, weights: dict[str, Floats]) -> tuple[str, bool] | None:
     """The parameter that a constant holds, as it is or in another shape, or transposed."""
-    for name, each in weights.items():
-        if np.array_equal(stored.ravel(), each.ravel()):
+    for name, weight in weights.items():
+        if np.array_equal(stored.ravel(), weight.ravel()):
             return name, False
-        if np.array_equal(stored, each.T):
+        if np.array_equal(stored, weight.T):
             return name, True
     return None

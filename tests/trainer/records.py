@@ -15,7 +15,7 @@ def scierc_line(item: AnnotatedDocument) -> str:
     place = {e.id: words for e in annotations.entities if (words := tokens.aligned(e.span))}
 
     def in_sentence(row: int, rows: list[list[Any]]) -> list[list[Any]]:
-        return [each for each in rows if tokens.sentence_of(each[0]) == row]
+        return [span for span in rows if tokens.sentence_of(span[0]) == row]
 
     def span(key: str) -> list[int]:
         return [place[key].token_start, place[key].token_end - 1]

@@ -120,8 +120,10 @@ def test_the_recipes_of_the_paper_have_its_loss_weights() -> None:
     configs = [load_config(RECIPES / f"scierc-{name}.toml") for name in names]
     weights = [(c.entity_weight, c.relation_weight, c.coreference_weight) for c in configs]
     assert weights == [(1, 0, 0), (0.2, 1, 1), (0.5, 0.5, 1)]
-    assert [each.select_by for each in configs] == ["entity", "relation", "coreference"]
-    assert {(each.epochs, each.encoder_lr, each.head_lr) for each in configs} == {(50, 5e-5, 1e-3)}
+    assert [config.select_by for config in configs] == ["entity", "relation", "coreference"]
+    assert {(config.epochs, config.encoder_lr, config.head_lr) for config in configs} == {
+        (50, 5e-5, 1e-3)
+    }
 
 
 @pytest.mark.parametrize(

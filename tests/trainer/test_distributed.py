@@ -135,7 +135,7 @@ def test_a_killed_process_ends_the_others_and_torchrun_goes_on(
     assert "after the last finished epoch" in caught.value.hint
     _by_torchrun("train", parts)
     weights = [*_networks(whole), *_networks(parts)]
-    assert all(_equal(weights[0], each) for each in weights)
+    assert all(_equal(weights[0], weight) for weight in weights)
     assert _equal(load_file(whole / WEIGHTS), load_file(parts / WEIGHTS))
     events = json.loads((parts / "events-0.json").read_text("utf-8"))
     assert events[0] == {"event": "resumed", "epoch": 1}
@@ -167,7 +167,7 @@ def test_nobody_trains_on_when_the_launcher_is_killed(tmp_path: Path) -> None:
         members = _children(launcher.pid)
         launcher.kill()
     assert len(members) == 2
-    _wait_for(lambda: not any(_runs(each) for each in members))
+    _wait_for(lambda: not any(_runs(member) for member in members))
 
 
 def _wait_for(done: Callable[[], bool], seconds: float = 60.0) -> None:
@@ -208,7 +208,7 @@ def test_an_error_of_all_is_told_once(capfd: pytest.CaptureFixture[str]) -> None
 
 def test_shares_are_disjoint_and_whole() -> None:
     shares = [Group(rank, 3).share(range(7)) for rank in range(3)]
-    assert sorted(each for share in shares for each in share) == list(range(7))
+    assert sorted(example for share in shares for example in share) == list(range(7))
     assert [len(share) for share in shares] == [3, 2, 2]
     assert Group(2, 3).share([1]) == []
 

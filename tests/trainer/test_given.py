@@ -142,5 +142,5 @@ def test_only_relations_are_scored(
     assert scores.entity is None and scores.coreference is None and scores.relation is not None
     found = classification_of(dev_report(predict, TEN_SENTENCES, labels.relations.symmetric))
     assert found.micro.gold == sum(len(i.annotations.relations) for i in TEN_SENTENCES)
-    mean = sum(each.f1 for each in found.labels.values()) / len(found.labels)
+    mean = sum(label.f1 for label in found.labels.values()) / len(found.labels)
     assert found.macro_f1 == pytest.approx(mean)

@@ -35,7 +35,7 @@ def _rows(documents: list[AnnotatedDocument], objects: bool) -> list[Row]:
     for document in documents:
         record = _scierc(document)
         for layer in ("ner", "relations"):
-            record[layer] = [[item(each) for each in sentence] for sentence in record[layer]]
+            record[layer] = [[item(row) for row in sentence] for sentence in record[layer]]
         rows.append(record)
     return rows
 

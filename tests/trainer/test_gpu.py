@@ -41,9 +41,11 @@ def run(*words: object) -> subprocess.CompletedProcess[str]:
 
 def items(found: AnnotatedDocument) -> set[tuple[object, ...]]:
     """Entities and relations without their ids, which differ from call to call."""
-    entities = {each.id: (each.span, each.label) for each in found.annotations.entities}
+    entities = {entity.id: (entity.span, entity.label) for entity in found.annotations.entities}
     relations = found.annotations.relations
-    pairs = {(entities[each.head], each.label, entities[each.tail]) for each in relations}
+    pairs = {
+        (entities[relation.head], relation.label, entities[relation.tail]) for relation in relations
+    }
     return {*entities.values(), *pairs}
 
 
@@ -97,7 +99,7 @@ def test_retrain_trains_on_the_gpu(tmp_path: Path, schema: LabelSchema, model_fo
 
 def test_predictions_on_the_gpu_are_those_of_the_processor(model_folder: Path) -> None:
     needs_cuda_of_onnx_runtime()
-    documents = [each.document for each in TEN_SENTENCES]
+    documents = [sentence.document for sentence in TEN_SENTENCES]
     here, there = (
         [items(found) for found in extractor.stream(documents)]
         for device in ("cpu", "cuda")

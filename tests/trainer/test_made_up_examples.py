@@ -25,14 +25,14 @@ def test_they_are_alike_and_about_as_long_as_real_ones(labels: Labels) -> None:
     assert all(
         (a.frame.input_ids == b.frame.input_ids).all() for a, b in zip(examples, again, strict=True)
     )
-    assert abs(np.mean([len(each.ends) for each in examples]) - WORDS_MEAN) < 10
+    assert abs(np.mean([len(example.ends) for example in examples]) - WORDS_MEAN) < 10
 
 
 def test_the_network_learns_from_them(
     labels: Labels, rules: SubwordRules, make_config: Callable[..., TrainConfig]
 ) -> None:
     network = build_network(make_config(), labels)
-    short = min(made_up_examples(20, labels, 1001), key=lambda each: each.subword_count)
+    short = min(made_up_examples(20, labels, 1001), key=lambda example: example.subword_count)
     for example in (short,):
         example.frame.input_ids[:] = 1
         losses = JOINT.losses(network, collate([example], 0), make_config(), labels)

@@ -292,8 +292,8 @@ def test_masks_follow_the_windows(labels: Labels, rules: SubwordRules) -> None:
     long = gold("long", sentence * 40)
     states = (State.ACCEPTED, State.UNDECIDED)
     entities = tuple(
-        replace(each, id=str(row), state=states[row % 2])
-        for row, each in enumerate(long.annotations.entities)
+        replace(entity, id=str(row), state=states[row % 2])
+        for row, entity in enumerate(long.annotations.entities)
     )
     item = TrainingDocument(
         replace(long, annotations=replace(long.annotations, entities=entities)), NOTHING

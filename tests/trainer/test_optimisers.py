@@ -91,8 +91,8 @@ def test_adamp_keeps_the_length_of_a_weight_that_is_normalised_after() -> None:
             optimiser.step()
         return float(weight.detach().norm())
 
-    adam = length(lambda each: torch.optim.Adam(each, lr=0.02))
-    projected = length(lambda each: AdamP(each, lr=0.02))
+    adam = length(lambda weights: torch.optim.Adam(weights, lr=0.02))
+    projected = length(lambda weights: AdamP(weights, lr=0.02))
     assert 2.0 < projected < adam
 
 
@@ -149,7 +149,7 @@ def test_layers_learn_at_decaying_rates(
         for group in parameter_groups(network, config)
         for parameter in group["params"]
     }
-    by_name = {name: rates[id(each)] for name, each in network.named_parameters()}
+    by_name = {name: rates[id(parameter)] for name, parameter in network.named_parameters()}
     prefix = "words.encoder."
     assert by_name[f"{prefix}encoder.layer.1.output.dense.weight"] == 1.0
     assert by_name[f"{prefix}encoder.layer.0.output.LayerNorm.bias"] == 0.5
@@ -164,7 +164,7 @@ def test_vectors_are_not_decayed_and_one_rate_needs_no_more_groups(
     config = make_config(encoder_weight_decay=0.2, head_weight_decay=0.1)
     groups = parameter_groups(build_network(config, labels), config)
     assert [group["weight_decay"] for group in groups] == [0.2, 0.0, 0.1, 0.0]
-    assert all(each.ndim == 1 for group in groups[1::2] for each in group["params"])
+    assert all(parameter.ndim == 1 for group in groups[1::2] for parameter in group["params"])
 
 
 class Killed(Exception):

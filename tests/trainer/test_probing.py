@@ -48,10 +48,10 @@ def test_only_heads_of_new_labels_learn(
     config = make_config(probe_epochs=3)
     examples = examples_from(TEN_SENTENCES, start.labels, start.rules.encoder(), start.rules.limit)
     network = start.network(config)
-    before = {name: each.detach().clone() for name, each in network.named_parameters()}
+    before = {name: parameter.detach().clone() for name, parameter in network.named_parameters()}
     probe(network, start, config, TrainingData(list(examples), []), tmp_path, torch.device("cpu"))
     after = dict(network.named_parameters())
     assert before.keys() == after.keys()
     changed = {name.split(".")[0] for name in after if not torch.equal(before[name], after[name])}
     assert changed == {"spans"}
-    assert any(each.requires_grad for each in network.words.encoder.parameters())
+    assert any(parameter.requires_grad for parameter in network.words.encoder.parameters())

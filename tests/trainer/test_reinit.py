@@ -56,13 +56,13 @@ def _encoder(family: str) -> Any:
 
 def _changed(encoder: nn.Module, config: TrainConfig) -> set[str]:
     """Names of the matrices that are others after."""
-    before = {name: each.detach().clone() for name, each in encoder.named_parameters()}
+    before = {name: parameter.detach().clone() for name, parameter in encoder.named_parameters()}
     reinitialise(encoder, config)
     after = dict(encoder.named_parameters())
     return {
         name
-        for name, each in before.items()
-        if each.ndim > 1 and not torch.equal(each, after[name].detach())
+        for name, old in before.items()
+        if old.ndim > 1 and not torch.equal(old, after[name].detach())
     }
 
 
@@ -75,8 +75,8 @@ def test_the_named_layers_and_no_others_begin_anew(family: str, kind: str) -> No
     wanted = {
         f"{place}.{index}.{name}"
         for index in (0, 2)
-        for name, each in layers[index].named_parameters()
-        if each.ndim > 1
+        for name, parameter in layers[index].named_parameters()
+        if parameter.ndim > 1
     }
     assert _changed(encoder, _config(reinit_layers=[3, 1], reinit_with=kind)) == wanted
 
@@ -86,12 +86,12 @@ def test_the_named_layers_and_no_others_begin_anew(family: str, kind: str) -> No
 def test_biases_begin_at_nothing_and_norms_at_one(family: str, kind: str) -> None:
     encoder = _encoder(family)
     _, layers = layers_of(encoder, "reinit_layers")
-    for each in layers[1].parameters():
-        nn.init.constant_(each, 7.0)
+    for parameter in layers[1].parameters():
+        nn.init.constant_(parameter, 7.0)
     reinitialise(encoder, _config(reinit_layers=[2], reinit_with=kind))
-    for name, each in layers[1].named_parameters():
-        if each.ndim == 1:
-            assert (each == float(name.endswith("weight"))).all(), name
+    for name, parameter in layers[1].named_parameters():
+        if parameter.ndim == 1:
+            assert (parameter == float(name.endswith("weight"))).all(), name
 
 
 def test_both_ways_have_the_spread_they_say() -> None:
@@ -168,7 +168,7 @@ def test_a_warm_start_begins_layers_anew_only_where_the_recipe_says_so(
     from sciextract_trainer.warm_start import open_start_model
 
     start, config = open_start_model(open_folder(model_folder)), make_config()
-    plain, again = (start.network(replace(config, reinit_layers=each)) for each in ((), (1,)))
+    plain, again = (start.network(replace(config, reinit_layers=layers)) for layers in ((), (1,)))
     name = "words.encoder.encoder.layer.{}.output.dense.weight"
     one, two = dict(plain.named_parameters()), dict(again.named_parameters())
     assert torch.equal(one[name.format(1)], two[name.format(1)])

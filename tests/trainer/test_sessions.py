@@ -22,8 +22,8 @@ def test_a_stopped_training_and_the_one_that_goes_on_are_both_counted(tmp_path: 
     with recording(run, CPU, processes=2):
         pass
     stored = json.loads((run.folder / "run.json").read_text("utf-8"))
-    assert [each["processes"] for each in stored["sessions"]] == [1, 2]
-    assert all(each["started"] and each["device"] for each in stored["sessions"])
+    assert [session["processes"] for session in stored["sessions"]] == [1, 2]
+    assert all(session["started"] and session["device"] for session in stored["sessions"])
     assert stored["seconds"] == pytest.approx(
-        sum(each["seconds"] for each in stored["sessions"]), abs=0.11
+        sum(session["seconds"] for session in stored["sessions"]), abs=0.11
     )

@@ -57,7 +57,7 @@ def _kinds(path: Path) -> Counter[str]:
 
 def _said(folder: Path, precision: str, windows: list[EncoderInput]) -> list[np.ndarray]:
     network = OnnxNetwork(folder / GRAPHS[precision], folder / PAIRS_GRAPH, threads=1)
-    return [each.span_logits for each in network.encode(windows)]
+    return [states.span_logits for states in network.encode(windows)]
 
 
 @pytest.mark.parametrize("precision", ["fp32", "int8"])

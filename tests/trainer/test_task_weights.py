@@ -47,7 +47,7 @@ def _losses(
     counted: list[int] = []
     network = build_network(config, labels)
     network.pairs.register_forward_hook(
-        lambda module, arrays, scores: counted.extend(len(each) for each in scores)
+        lambda module, arrays, scores: counted.extend(len(batch) for batch in scores)
     )
     examples = list(examples_from(TEN_SENTENCES, labels, rules.encoder(), rules.limit))
     torch.manual_seed(0)
@@ -62,7 +62,7 @@ def test_entities_alone_score_no_pair(
     network, losses, counted = _losses(make_config(**NER), labels, rules)
     assert counted == []
     assert losses.entity > 0 and losses.relation == losses.coreference == 0
-    assert all(each.grad is None for each in network.pairs.parameters())
+    assert all(parameter.grad is None for parameter in network.pairs.parameters())
 
 
 @pytest.mark.parametrize(

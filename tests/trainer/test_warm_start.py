@@ -110,7 +110,7 @@ def without_lexical_features(folder: Path) -> None:
         graph.node.remove(node)
     for node in graph.node:
         node.input[:] = [rest if name == total.output[0] else name for name in node.input]
-    graph.input.remove(next(each for each in graph.input if each.name == "link_features"))
+    graph.input.remove(next(value for value in graph.input if value.name == "link_features"))
     graph.initializer.remove(next(i for i in graph.initializer if i.name == product.input[1]))
     onnx.save(model, folder / PAIRS_GRAPH)
     config = json.loads((folder / CONFIG).read_text()) | {"feature_version": 1}
@@ -272,7 +272,7 @@ def test_other_labels_keep_what_both_know(
     assert torch.equal(columns[:, 2], before.pairs.link_span.types.weight[:, task])
     one, two = before.pairs.relation.out[2], after.pairs.relation.out[2]
     assert isinstance(one, nn.Linear) and isinstance(two, nn.Linear)
-    was, now = (each.forward_class("PART-OF") for each in (old.relations, layout))
+    was, now = (classes.forward_class("PART-OF") for classes in (old.relations, layout))
     inverse = int(old.relations.mirror()[was]), int(layout.mirror()[now])
     assert torch.equal(two.weight[now], one.weight[was])
     assert torch.equal(two.weight[inverse[1]], one.weight[inverse[0]])

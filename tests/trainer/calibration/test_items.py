@@ -47,9 +47,11 @@ def test_other_labels_are_wrong_items(pipeline: Pipeline) -> None:
     from dataclasses import replace
 
     item = TEN_SENTENCES[0]
-    entities = tuple(replace(each, label="Metric") for each in item.annotations.entities)
+    entities = tuple(replace(entity, label="Metric") for entity in item.annotations.entities)
     wrong = replace(item, annotations=replace(item.annotations, entities=entities))
-    right, other = (items_of("entity", pipeline, [each], SETTINGS) for each in (item, wrong))
+    right, other = (
+        items_of("entity", pipeline, [document], SETTINGS) for document in (item, wrong)
+    )
     np.testing.assert_allclose(right.plain, other.plain)
     assert right.hits.sum() == 4 and other.hits.sum() == 0
 
@@ -59,7 +61,8 @@ def test_a_direction_that_gold_does_not_have_is_wrong(pipeline: Pipeline) -> Non
 
     item = TEN_SENTENCES[0]
     turned = tuple(
-        replace(each, head=each.tail, tail=each.head) for each in item.annotations.relations
+        replace(relation, head=relation.tail, tail=relation.head)
+        for relation in item.annotations.relations
     )
     other = replace(item, annotations=replace(item.annotations, relations=turned))
     items = items_of("relation", pipeline, [other], SETTINGS)

@@ -24,7 +24,7 @@ LAYERS = tuple(Layer)
 def corrected(split: Split, number: int, topic: str = "otter") -> list[AnnotatedDocument]:
     """Imported gold abstracts of a split."""
     every = (_abstract(topic, index) for index in count())
-    wanted = (each for each in every if split_of(_sha256(each)) is split)
+    wanted = (text for text in every if split_of(_sha256(text)) is split)
     return list(islice(wanted, number))
 
 
@@ -45,9 +45,9 @@ def with_state(document: AnnotatedDocument, state: State) -> AnnotatedDocument:
     items = document.annotations
     annotations = replace(
         items,
-        entities=tuple(replace(each, state=state) for each in items.entities),
-        relations=tuple(replace(each, state=state) for each in items.relations),
-        clusters=tuple(replace(each, state=state) for each in items.clusters),
+        entities=tuple(replace(entity, state=state) for entity in items.entities),
+        relations=tuple(replace(relation, state=state) for relation in items.relations),
+        clusters=tuple(replace(cluster, state=state) for cluster in items.clusters),
     )
     return replace(document, annotations=annotations)
 
@@ -58,7 +58,7 @@ def _sha256(document: AnnotatedDocument) -> str:
 
 def write_gold(path: Path, documents: Iterable[AnnotatedDocument]) -> Path:
     """A file of gold in the exchange format."""
-    path.write_text("".join(f"{encode(each)}\n" for each in documents), encoding="utf-8")
+    path.write_text("".join(f"{encode(document)}\n" for document in documents), encoding="utf-8")
     return path
 
 

@@ -99,17 +99,17 @@ def test_own_labels_are_trained_on_from_the_base_that_folds_choose(
     )
     documents = [
         replace(
-            each,
+            document,
             annotations=Annotations(
-                tuple(replace(e, label=f"own {e.label}") for e in each.annotations.entities)
+                tuple(replace(e, label=f"own {e.label}") for e in document.annotations.entities)
             ),
         )
-        for each in [*corrected(Split.TRAIN, 6), *corrected(Split.DEV, 1)]
+        for document in [*corrected(Split.TRAIN, 6), *corrected(Split.DEV, 1)]
     ]
     project = new_project(tmp_path / "own.sciextract", own, documents, done=(Layer.ENTITIES,))
     words = ["--project", project, "--epochs", 1, "--device", "cpu", "--no-cross-validation"]
     result = CliRunner().invoke(make_app(), ["retrain", *map(str, words)])
     assert result.exit_code == 0, result.output
-    [line] = [each for each in result.stderr.splitlines() if "training on from" in each]
+    [line] = [line for line in result.stderr.splitlines() if "training on from" in line]
     assert "folds over 7 finished abstracts" in line
     assert any(f"from {name}-" in line for name in BASES)

@@ -92,7 +92,7 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
 
     result = retrain_there(request_, THERE, listen)
     assert isinstance(result, RetrainResult) and cut and cut[0] >= 1
-    assert result.model.id in [each.id for each in known_models()]
+    assert result.model.id in [model.id for model in known_models()]
     [run] = runs_of(project)
     assert [kind for kind in _kinds(events) if kind != "warning"] == [
         "start", "snapshot", "forgetting", "step", "dev", "export", "gate", "done",
@@ -105,7 +105,7 @@ def test_a_round_is_trained_there_over_a_line_that_breaks_and_judged_here(
     place = jobs.location_of(run)
     assert place is not None and place.state == "cleaned"
     assert not (server.home / place.folder).exists()
-    steps = [(each["epoch"], each["documents"]) for each in events if each["event"] == "step"]
+    steps = [(event["epoch"], event["documents"]) for event in events if event["event"] == "step"]
     assert steps == sorted(set(steps)) and steps[-1] == (2, 4)
     assert (run.folder / "there" / METRICS).read_bytes().count(b"\n") >= len(steps)
 

@@ -95,7 +95,7 @@ def test_a_round_from_decisions_to_a_registered_model(finished: Finished) -> Non
     assert counts == {"train": 4, "dev": 2, "gate": 3, "undecided": 1}
     assert finished.run.metrics()[: len(finished.events)] == json.loads(json.dumps(finished.events))
     model = finished.result.model
-    assert model.id in [each.id for each in known_models()] and model.name == "otters"
+    assert model.id in [model.id for model in known_models()] and model.name == "otters"
     assert Extractor.load(model.folder, threads=1)(["Kite networks fly."])
 
 
@@ -117,7 +117,7 @@ def test_the_run_file_tells_what_was_done(finished: Finished, model_folder: Path
 
 def test_before_a_round_the_project_is_backed_up(finished: Finished) -> None:
     project = finished.project
-    backups = [each.name for each in project.with_name(project.name + "-backups").iterdir()]
+    backups = [path.name for path in project.with_name(project.name + "-backups").iterdir()]
     assert any("retraining" in name for name in backups)
 
 
@@ -303,11 +303,11 @@ def test_nothing_decided_is_said_before_any_training(
 def test_rejections_alone_are_trained_on_with_a_warning(
     tmp_path: Path, schema: LabelSchema, retrain: Retrain, events: Events
 ) -> None:
-    rejected = [with_state(each, State.REJECTED) for each in corrected(Split.TRAIN, 2)]
+    rejected = [with_state(document, State.REJECTED) for document in corrected(Split.TRAIN, 2)]
     path = new_project(tmp_path / "no.sciextract", schema, rejected, done=())
     until_export(retrain, events, project=str(path), epochs=1)
     told = [event["message"] for event in events if event["event"] == "warning"]
-    assert any("nothing positive" in each for each in told)
+    assert any("nothing positive" in line for line in told)
 
 
 def test_few_held_out_abstracts_are_compared_by_cross_validation(
@@ -328,12 +328,12 @@ def test_few_held_out_abstracts_are_compared_by_cross_validation(
     [run] = runs_of(project)
     again: Events = []
     report = retrain_here(RetrainRequest(), run.folder, again.append).report
-    folds = [each for each in again if each["event"] == "fold"]
-    assert [each["number"] for each in folds] == [3, 4, 5], "finished folds are not trained again"
+    folds = [event for event in again if event["event"] == "fold"]
+    assert [fold["number"] for fold in folds] == [3, 4, 5], "finished folds are not trained again"
     assert "step" not in kinds(again), "the steps are those of the new model alone"
     assert (report.documents, report.cross_validated) == (13, 8)
     assert report.verdict in ("promote", "keep") and "5 folds" in report.reasons[0]
-    assert any("cross-validation over 13" in str(each.get("message")) for each in events)
+    assert any("cross-validation over 13" in str(event.get("message")) for event in events)
 
 
 def test_of_a_retrained_model_only_abstracts_count_that_it_suggested_for_first(
@@ -341,16 +341,16 @@ def test_of_a_retrained_model_only_abstracts_count_that_it_suggested_for_first(
 ) -> None:
     model = ModelId("own", "a" * 64)
     abstracts = [corrected(split, n) for split, n in zip(Split, (13, 1, 2), strict=True)]
-    texts = [replace(each, annotations=Annotations()) for each in chain(*abstracts)]
+    texts = [replace(abstract, annotations=Annotations()) for abstract in chain(*abstracts)]
     path = new_project(tmp_path / "own.sciextract", schema, texts, done=())
     with open_project(path) as project:
         run = ModelRun(project, model, {})
-        suggested = [with_state(each, State.UNDECIDED) for each in abstracts[0]]
+        suggested = [with_state(abstract, State.UNDECIDED) for abstract in abstracts[0]]
         run.add(list(enumerate(suggested, start=1)))
         run.finish()
         for number in project.numbers():
-            for each in project.document_state(number).entities:
-                project.actions.accept(number, EntityRef(each.id))
+            for entity in project.document_state(number).entities:
+                project.actions.accept(number, EntityRef(entity.id))
             project.actions.mark_done(number, (Layer.ENTITIES,))
         build_snapshot(project, tmp_path / "snapshot")
         snapshot = read_snapshot(tmp_path / "snapshot")
@@ -371,17 +371,17 @@ def test_of_a_retrained_model_only_abstracts_count_that_it_suggested_for_first(
 def test_labels_that_the_start_model_lacks_are_compared_with_an_adapter(
     tmp_path: Path, schema: LabelSchema, model_folder: Path
 ) -> None:
-    kinds_ = tuple(replace(each, label=f"own {each.label}") for each in schema.entities)
+    kinds_ = tuple(replace(entity, label=f"own {entity.label}") for entity in schema.entities)
     own = replace(schema, name="own", entities=kinds_, relations=(), coreference=False)
     abstracts = [
         replace(
-            each,
+            document,
             annotations=Annotations(
-                tuple(replace(e, label=f"own {e.label}") for e in each.annotations.entities)
+                tuple(replace(e, label=f"own {e.label}") for e in document.annotations.entities)
             ),
         )
         for split, n in zip(Split, (10, 1, 3), strict=True)
-        for each in corrected(split, n)
+        for document in corrected(split, n)
     ]
     project = new_project(tmp_path / "own.sciextract", own, abstracts, done=(Layer.ENTITIES,))
     # The heads of new labels alone would learn these texts as well as the adapter does.

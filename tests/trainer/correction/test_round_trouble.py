@@ -32,7 +32,7 @@ def test_a_loss_that_is_no_number_names_the_document_and_keeps_the_model(
 
     def losses(self: Stepper, network: Any, part: Any) -> Any:
         found = real(self, network, part)
-        bad = any(each.doc_key == "otter-0" for each in part)
+        bad = any(example.doc_key == "otter-0" for example in part)
         return replace(found, entity=found.entity * float("nan")) if bad else found
 
     monkeypatch.setattr(Stepper, "_losses", losses)
@@ -41,7 +41,7 @@ def test_a_loss_that_is_no_number_names_the_document_and_keeps_the_model(
     [run] = runs_of(project)
     status = run.status()
     assert status is not None and status.state == "failed" and "otter-0" in status.message
-    assert not [each for each in known_models() if each.registered]
+    assert not [model for model in known_models() if model.registered]
 
 
 def test_short_memory_halves_the_batch_and_goes_on(

@@ -157,4 +157,4 @@ def test_an_lstm_is_exported_with_any_length_each_time(tmp_path: Path) -> None:
             longer = np.ones((1, length), np.int64)
             given = {"ids": longer, "mask": longer, "f": np.arange(2), "l": np.arange(2)}
             states = session.run(None, given)
-            assert [each.shape[-2] for each in states] == [2, 2]
+            assert [state.shape[-2] for state in states] == [2, 2]

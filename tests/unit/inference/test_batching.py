@@ -73,9 +73,9 @@ def test_results_come_in_the_order_of_the_input(batching: Batching, workers: int
     documents = [fakes.random_document(seed, 1 + seed * 7 % 5, words=9) for seed in range(90)]
     expected = list(extractor(SINGLE, 1).stream(documents))
     found = list(extractor(batching, workers).stream(documents))
-    assert [each.document for each in found] == documents
+    assert [result.document for result in found] == documents
     spans = [
-        [[(e.label, e.fragments) for e in each.annotations.entities] for each in results]
+        [[(e.label, e.fragments) for e in result.annotations.entities] for result in results]
         for results in (found, expected)
     ]
     assert any(spans[0]) and spans[0] == spans[1]

@@ -57,9 +57,9 @@ def test_the_order_of_scores_stays(values: list[float], temperature: float, shif
 def _parts(found: AnnotatedDocument) -> tuple[object, ...]:
     items = found.annotations
     return (
-        [(each.id, each.label) for each in items.entities],
-        [(each.head, each.tail, each.label) for each in items.relations],
-        [each.mentions for each in items.clusters],
+        [(entity.id, entity.label) for entity in items.entities],
+        [(relation.head, relation.tail, relation.label) for relation in items.relations],
+        [cluster.mentions for cluster in items.clusters],
     )
 
 

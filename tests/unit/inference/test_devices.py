@@ -183,5 +183,5 @@ def test_the_product_that_is_tried_is_what_its_comment_says() -> None:
         ["a", "b"],
         ["c"],
     )
-    kinds = [each.type.tensor_type.elem_type for each in model.graph.input]
+    kinds = [value.type.tensor_type.elem_type for value in model.graph.input]
     assert kinds == [onnx.TensorProto.UINT8, onnx.TensorProto.INT8]

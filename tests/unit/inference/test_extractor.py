@@ -32,7 +32,7 @@ def test_one_string_is_one_text(sci: Extractor) -> None:
 
 def test_texts_and_documents_are_taken_alike(sci: Extractor) -> None:
     found = list(sci.stream([TEXTS[0], make_document("mine", TEXTS[1])]))
-    assert [each.document.doc_key for each in found] == ["0", "mine"]
+    assert [result.document.doc_key for result in found] == ["0", "mine"]
     assert sci(TEXTS) == list(sci.stream(iter(TEXTS)))
 
 

@@ -50,7 +50,9 @@ def test_relations_of_the_input_are_not_looked_at() -> None:
     gold = document([(0, 1), (3, 3), (5, 6)])
     hint = Relation("r", "e0", "e1", "COMPARE")
     hinted = replace(gold, annotations=replace(gold.annotations, relations=(hint,)))
-    first, second = (annotate_given(fakes.pipeline(), each, SETTINGS) for each in (gold, hinted))
+    first, second = (
+        annotate_given(fakes.pipeline(), document, SETTINGS) for document in (gold, hinted)
+    )
     assert first == second
 
 
@@ -68,7 +70,7 @@ def test_types_are_certain_and_unknown_ones_are_said() -> None:
 def test_an_entity_that_cuts_a_word_takes_the_whole_word() -> None:
     gold = document([])
     spans = enumerate(gold.document.tokens.spans)
-    word, span = next(each for each in spans if each[1].char_end - each[1].char_start > 1)
+    word, span = next(entry for entry in spans if entry[1].char_end - entry[1].char_start > 1)
     cut = Entity("cut", (Span(span.char_start, span.char_end - 1),), "Task")
     found = given_of(replace(gold, annotations=Annotations((cut,))), fakes.LABELS)
     np.testing.assert_array_equal(found.mentions.spans, [[word, word]])

@@ -67,7 +67,7 @@ def test_batches_change_nothing(batching: Batching) -> None:
     documents = [fakes.random_document(seed, sentences=3 + seed, words=9) for seed in range(5)]
     one = fakes.pipeline(limit=60)
     for single, batched in zip(
-        [one.predict(each, SETTINGS) for each in documents],
+        [one.predict(document, SETTINGS) for document in documents],
         one.predict_batch(documents, SETTINGS, batching),
         strict=True,
     ):

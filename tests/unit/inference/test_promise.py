@@ -33,7 +33,7 @@ def world(random: Random, documents: int, skill: float) -> HeldOut:
         for _ in range(random.randint(3, 9)):
             score = random.random()
             items.append(HeldOutItem(number, "A", score, random.random() < score ** (skill * hard)))
-    gold = sum(each.right for each in items)
+    gold = sum(item.right for item in items)
     return HeldOut(
         "test",
         documents,
@@ -50,7 +50,7 @@ def test_a_promise_is_broken_at_most_as_often_as_stated() -> None:
             continue
         made += 1
         new = [e for e in world(random, 1000, 1.0).items["entity"] if e.score >= label.threshold]
-        broken += sum(each.right for each in new) / len(new) < 0.8
+        broken += sum(item.right for item in new) / len(new) < 0.8
     assert made >= 150, "the promise is possible here, and is made"
     assert broken <= 20
 
@@ -75,7 +75,7 @@ def test_a_promise_for_all_together_names_labels_that_are_worse_and_those_that_n
     assert together.lower.keys() == {"bad"} and together.lower["bad"] < 0.6
     assert together.unknown == ("never", "rare")
     alone = make_promise(held, {"entity": 0.8}, 0.9, by_label=True).labels
-    assert [each.label for each in alone if each.threshold is not None] == ["good"]
+    assert [part.label for part in alone if part.threshold is not None] == ["good"]
 
 
 def test_what_cannot_be_promised_says_how_many_more_abstracts_it_takes() -> None:
@@ -127,13 +127,13 @@ def test_items_below_go_with_what_stands_on_them() -> None:
     clusters = (Cluster(id="k", mentions=("a", "b")),)
     found = AnnotatedDocument(document, Annotations(entities, relations, clusters))
     kept = keep_promise(found, [("entity", "A", 0.5), ("entity", "B", 0.5)]).annotations
-    assert [each.id for each in kept.entities] == ["a", "c"]
-    assert [each.id for each in kept.relations] == ["s"]
+    assert [entity.id for entity in kept.entities] == ["a", "c"]
+    assert [relation.id for relation in kept.relations] == ["s"]
     assert kept.clusters == ()
     counts = keep_promise(found, [("entity", "A", 0.5), ("entity", "B", 0.5)]).held_back
     assert counts == {"entity A": 1, "relation R": 1}
     none = keep_promise(found, [("entity", "A", 0.5)]).annotations
-    assert [each.id for each in none.entities] == ["a"], (
+    assert [entity.id for entity in none.entities] == ["a"], (
         "B is a promised task's label without a threshold"
     )
     assert keep_promise(found, [("relation", "R", 0.95)]).annotations.entities == entities
@@ -151,7 +151,7 @@ def test_a_relation_counts_where_both_of_its_ends_are_written() -> None:
     held = held_out("test", [gold] * 40, [gold] * 40)
     assert held.gold == {"entity": {"A": 80}, "relation": {"R": 40}}
     promise = make_promise(held, {"entity": 0.8, "relation": 0.8}, 0.9, by_label=True)
-    assert [(each.label, each.threshold, each.recall) for each in promise.labels] == [
+    assert [(part.label, part.threshold, part.recall) for part in promise.labels] == [
         ("A", 1.0, 1.0),
         ("R", 1.0, 1.0),
     ]
@@ -190,11 +190,11 @@ def test_a_bundled_model_promises_by_labels_and_writes_nothing_else(
     model: str, source: str, text: str
 ) -> None:
     extractor, promise = Extractor.load(model, threads=1).promising({"entity": 0.8}, by_label=True)
-    made = {each.label: each.threshold for each in promise.labels if each.threshold is not None}
+    made = {part.label: part.threshold for part in promise.labels if part.threshold is not None}
     assert made and source in promise.source
     assert extractor.annotate(text).annotations.entities
-    for each in extractor.annotate(text).annotations.entities:
-        assert each.score is not None and each.score >= made[each.label]
+    for entity in extractor.annotate(text).annotations.entities:
+        assert entity.score is not None and entity.score >= made[entity.label]
 
 
 def test_a_model_without_held_out_predictions_promises_nothing() -> None:

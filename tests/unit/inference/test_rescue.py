@@ -67,7 +67,9 @@ def _predictions(raw: RawPrediction) -> list[Span]:
 
 def _relations(raw: RawPrediction) -> set[tuple[Span, Span, str]]:
     spans = [(a, b) for a, b in raw.mentions.spans.tolist()]
-    return {(spans[each.head], spans[each.tail], each.label) for each in raw.relations}
+    return {
+        (spans[relation.head], spans[relation.tail], relation.label) for relation in raw.relations
+    }
 
 
 @given(st.integers(0, 200), st.floats(0.05, 0.45), st.floats(0.4, 0.9), st.booleans())
@@ -75,13 +77,16 @@ def test_in_a_pipeline(seed: int, entity: float, relation: float, nesting: bool)
     document = fakes.random_document(seed, sentences=3, words=9)
     plain = replace(SETTINGS, rescue=None, nesting=nesting)
     settings = replace(plain, rescue=Rescue(entity, relation))
-    before, after = (fakes.pipeline().predict(document, each) for each in (plain, settings))
+    before, after = (fakes.pipeline().predict(document, chosen) for chosen in (plain, settings))
     new = set(_predictions(after)) - set(_predictions(before))
     assert set(_predictions(before)) <= set(_predictions(after))
     assert _relations(before) <= _relations(after)
     score = dict(zip(map(tuple, after.mentions.spans.tolist()), after.mentions.scores, strict=True))
     ends = {
-        end for each in after.relations if each.score >= relation for end in (each.head, each.tail)
+        end
+        for found in after.relations
+        if found.score >= relation
+        for end in (found.head, found.tail)
     }
     spans = [(a, b) for a, b in after.mentions.spans.tolist()]
     for span in new:
@@ -97,13 +102,13 @@ def test_something_is_rescued_in_the_pipeline_and_linked_like_the_others() -> No
         document = fakes.random_document(seed, sentences=3, words=9)
         before.append(fakes.pipeline().predict(document, replace(SETTINGS, rescue=None)))
         after.append(fakes.pipeline().predict(document, SETTINGS))
-    assert sum(len(_predictions(each)) for each in after) > sum(
-        len(_predictions(each)) for each in before
+    assert sum(len(_predictions(prediction)) for prediction in after) > sum(
+        len(_predictions(prediction)) for prediction in before
     )
     linked = {
-        (each.mentions.scores[row] < THRESHOLDS.entity)
-        for each in after
-        for cluster in each.clusters
+        (prediction.mentions.scores[row] < THRESHOLDS.entity)
+        for prediction in after
+        for cluster in prediction.clusters
         for row in cluster.mentions
     }
     assert linked == {True, False}

@@ -20,16 +20,18 @@ def test_they_are_there_for_their_cluster_only() -> None:
     lonely = set(range(len(raw.mentions))) - {m for c in raw.clusters for m in c.mentions}
     assert any(raw.mentions.predicted[m] and raw.mentions.labels[m] == 1 for m in lonely)
     found = annotate(model, text, SETTINGS).annotations
-    untyped = {each.id for each in found.entities if not each.label}
+    untyped = {entity.id for entity in found.entities if not entity.label}
     assert untyped and untyped <= {m for c in found.clusters for m in c.mentions}
     assert len(found.clusters) == len(raw.clusters)
 
 
 def test_nobody_is_offered_an_empty_label() -> None:
     found = annotate(pipeline(labels=UNTYPED), random_document(3, 6, 12), SETTINGS).annotations
-    assert all(each.label for entity in found.entities for each in entity.alternatives)
+    assert all(
+        alternative.label for entity in found.entities for alternative in entity.alternatives
+    )
     assert found.candidates and found.candidates.spans
-    assert all(each.label for span in found.candidates.spans for each in span.labels)
+    assert all(label.label for span in found.candidates.spans for label in span.labels)
     assert all(span.labels for span in found.candidates.spans)
 
 
@@ -40,4 +42,4 @@ def test_a_promise_leaves_them_with_what_they_refer_to() -> None:
     none = keep_promise(predicted, [("entity", "Task", 1.1)])
     assert set(none.held_back) == {"entity Task"}
     left = none.annotations
-    assert {each.id for each in left.entities} == {m for c in left.clusters for m in c.mentions}
+    assert {entity.id for entity in left.entities} == {m for c in left.clusters for m in c.mentions}

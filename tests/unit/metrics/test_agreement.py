@@ -27,7 +27,7 @@ def counts(score: F1Agreement) -> tuple[int, int, int]:
 
 
 def spanning(*fragments: tuple[int, int], label: str = "A", key: str = "e") -> AnnotatedDocument:
-    entity = Entity(key, tuple([Span(*each) for each in fragments]), label)
+    entity = Entity(key, tuple([Span(*ends) for ends in fragments]), label)
     return AnnotatedDocument(Document("d", TEXT, words(TEXT)), Annotations((entity,)))
 
 
@@ -105,7 +105,7 @@ def test_all_tokens_with_one_label_tell_nothing_beyond_chance() -> None:
 
 def test_different_token_tables_are_compared_by_the_pieces_of_both() -> None:
     def document(*cuts: int) -> AnnotatedDocument:
-        spans = tuple([Span(*each) for each in pairwise(cuts)])
+        spans = tuple([Span(*cut) for cut in pairwise(cuts)])
         table = TokenTable(spans, (TokenRange(0, len(spans)),))
         entity = Entity("e", (Span(0, 4),), "A")
         return AnnotatedDocument(Document("d", "abcdefgh", table), Annotations((entity,)))

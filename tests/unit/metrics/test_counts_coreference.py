@@ -155,7 +155,7 @@ def test_which_published_cases_singletons_do_not_change() -> None:
 def test_all_three_metrics_of_a_case_equal_scorchs(case: str) -> None:
     """Also those that the reference publishes no value of: eight cases have only BLANC."""
     scorch = pytest.importorskip("scorch.scores")
-    sides = [[*map(set, partition(partition_of(each)))] for each in PUBLISHED[case][:2]]
+    sides = [[*map(set, partition(partition_of(side)))] for side in PUBLISHED[case][:2]]
     found = scores(case, singletons=True)
     for name, metric in (("muc", "muc"), ("b3", "b_cubed"), ("ceafe", "ceaf_e")):
         assert found[name] == pytest.approx(getattr(scorch, metric)(*sides)[:2]), name

@@ -17,13 +17,16 @@ def said(side: AnnotatedItem | None) -> str:
     if side is None:
         return "-"
     mentions = " ".join(
-        ["+".join([fragment.of(TEXT) for fragment in each]) for each in side.fragments]
+        ["+".join([fragment.of(TEXT) for fragment in fragments]) for fragments in side.fragments]
     )
     return f"{mentions}/{side.label}" if side.label else mentions
 
 
 def shown(found: list[Difference]) -> list[tuple[str, str, str, str]]:
-    return [(each.layer.item, each.kind, said(each.first), said(each.second)) for each in found]
+    return [
+        (difference.layer.item, difference.kind, said(difference.first), said(difference.second))
+        for difference in found
+    ]
 
 
 def compared(
@@ -100,7 +103,7 @@ def test_relations() -> None:
             ("tree", "large proteins", "r"),
         ],
     )
-    found = [each for each in compared(first, second) if each[0] == "relation"]
+    found = [row for row in compared(first, second) if row[0] == "relation"]
     assert found == [
         ("relation", "other_label", "tree rank/r", "tree rank/s"),
         ("relation", "other_boundaries", "tree proteins/r", "tree large proteins/r"),
@@ -113,7 +116,7 @@ def test_symmetric_relations_overlap_in_either_direction() -> None:
     second = annotated(
         TEXT, [("tree", "A"), ("large proteins", "A")], [("large proteins", "tree", "Compare")]
     )
-    kinds = [each[:2] for each in compared(first, second)]
+    kinds = [row[:2] for row in compared(first, second)]
     assert kinds == [("relation", "other_boundaries"), ("entity", "other_boundaries")]
 
 
@@ -145,9 +148,9 @@ def test_nothing_differs_where_all_is_equal_or_rejected() -> None:
 def test_several_documents_come_in_order() -> None:
     some, none = annotated(TEXT, [("rank", "A"), ("tree", "A")]), annotated(TEXT)
     found = differences([none, some], [some, none])
-    assert [(each.document, said(each.first or each.second)) for each in found] == [
-        *((0, "tree/A"), (0, "rank/A"), (1, "tree/A"), (1, "rank/A"))
-    ]
+    assert [
+        (difference.document, said(difference.first or difference.second)) for difference in found
+    ] == [*((0, "tree/A"), (0, "rank/A"), (1, "tree/A"), (1, "rank/A"))]
 
 
 def test_documents_must_be_the_same() -> None:

@@ -47,17 +47,17 @@ def predicted(rate: float, seed: int, gold: Sequence[Scorable] = tuple(GOLD)) ->
 
 
 def _seen(gold: Scorable, rate: float, generator: np.random.Generator) -> Scorable:
-    entities = {_or_wrong(each, rate, generator) for each in sorted(gold.entities)}
-    relations = [each for each in sorted(gold.relations) if generator.random() < rate]
+    entities = {_or_wrong(entity, rate, generator) for entity in sorted(gold.entities)}
+    relations = [relation for relation in sorted(gold.relations) if generator.random() < rate]
     clusters = [
-        frozenset([each for each in sorted(cluster) if generator.random() < rate])
+        frozenset([mention for mention in sorted(cluster) if generator.random() < rate])
         for cluster in gold.clusters
     ]
     return replace(
         gold,
         entities=frozenset(entities),
         relations=frozenset(relations),
-        clusters=tuple([each for each in clusters if each]),
+        clusters=tuple([cluster for cluster in clusters if cluster]),
     )
 
 
@@ -93,7 +93,7 @@ class TestVerdicts:
     def test_a_worse_model_is_not(self) -> None:
         found = compared(predicted(0.8, 1), predicted(0.78, 2))
         assert found.verdict == "keep"
-        assert any("entities may lose" in each for each in found.reasons)
+        assert any("entities may lose" in reason for reason in found.reasons)
 
     def test_the_same_predictions_are_no_improvement(self) -> None:
         same = predicted(0.7, 1)
@@ -112,7 +112,7 @@ class TestVerdicts:
         found = compared(before, after)
         assert found.target is not None and found.target.probability == 1.0
         assert found.verdict == "keep"
-        (reason,) = [each for each in found.reasons if "may lose" in each]
+        (reason,) = [reason for reason in found.reasons if "may lose" in reason]
         lost = f"{-found.tasks['coreference'].low:.2f}"
         assert reason == f"coreference may lose {lost} F1 (90 % interval); 5.00 are tolerated"
 
@@ -147,12 +147,12 @@ class TestVerdicts:
     @pytest.mark.parametrize(("done", "verdict"), [(7, "promote"), (8, "keep")])
     def test_a_layer_decides_from_two_dozen_items_on(self, done: int, verdict: str) -> None:
         """Three clusters a document, all lost by the later model, which is better otherwise."""
-        after = [replace(each, clusters=()) for each in predicted(0.9, 2)]
+        after = [replace(document, clusters=()) for document in predicted(0.9, 2)]
         layers = [ALL] * done + [ALL - {"coreference"}] * (len(GOLD) - done)
         found = compared(predicted(0.5, 1), after, complete=layers)
         assert found.verdict == verdict
         assert found.target is not None and (found.target.after > 85) == (verdict == "promote")
-        few = [each for each in found.reasons if "too few to decide" in each]
+        few = [reason for reason in found.reasons if "too few to decide" in reason]
         assert (
             few
             == ["coreference: 21 gold items are too few to decide; 24 are the minimum"][: done == 7]
@@ -201,12 +201,12 @@ class TestLayers:
         assert found.documents == 40
 
     def test_a_task_without_gold_is_left_out_of_the_mean(self) -> None:
-        gold = [replace(each, clusters=()) for each in GOLD]
+        gold = [replace(document, clusters=()) for document in GOLD]
         found = compared(predicted(0.6, 1), predicted(0.8, 2), gold)
         assert set(found.tasks) == {"entity", "relation"}
-        mean = np.mean([each.after for each in found.tasks.values()])
+        mean = np.mean([task.after for task in found.tasks.values()])
         assert found.target is not None and found.target.after == pytest.approx(mean)
-        assert any(each.startswith("coreference: not compared") for each in found.reasons)
+        assert any(reason.startswith("coreference: not compared") for reason in found.reasons)
 
 
 class TestNumbers:
@@ -229,8 +229,8 @@ class TestNumbers:
 
     def test_symmetric_relations_have_no_direction(self) -> None:
         turned = [
-            replace(each, relations=frozenset([_turned(one) for one in each.relations]))
-            for each in GOLD
+            replace(document, relations=frozenset([_turned(one) for one in document.relations]))
+            for document in GOLD
         ]
         found = compared(turned, list(GOLD))
         assert found.labels["relation"]["COMPARE"].before == 100
@@ -247,7 +247,9 @@ class TestNumbers:
             mine = found.target if name == "target" else found.tasks.get(name)
             mine = mine or found.labels["relation"][name]
             assert (mine.low, mine.high) == pytest.approx(tuple(np.percentile(expected, [5, 95])))
-            wins = np.mean([(each > 1e-9) + (abs(each) <= 1e-9) / 2 for each in expected])
+            wins = np.mean(
+                [(difference > 1e-9) + (abs(difference) <= 1e-9) / 2 for difference in expected]
+            )
             assert mine.probability == pytest.approx(wins)
 
     def test_equal_seeds_give_equal_reports(self) -> None:
@@ -308,8 +310,10 @@ class TestSuggestions:
         found = compare_models(
             GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, samples=10, suggested=first(number)
         )
-        assert any(f"7 of 40 gate documents: {FAVOURS}" == each for each in found.reasons) is said
-        assert any(FAVOURS in each for each in found.reasons) is said
+        assert (
+            any(f"7 of 40 gate documents: {FAVOURS}" == reason for reason in found.reasons) is said
+        )
+        assert any(FAVOURS in reason for reason in found.reasons) is said
 
 
 class TestBlind:

@@ -35,7 +35,7 @@ def test_coreference_is_summed_before_it_is_divided() -> None:
 def test_the_conll_average_is_the_mean_of_three() -> None:
     scores = score([FIRST], [scored(clusters="abc")]).coreference
     for number in ("precision", "recall", "f1"):
-        three = [getattr(each, number) for each in (scores.muc, scores.b3, scores.ceafe)]
+        three = [getattr(metric, number) for metric in (scores.muc, scores.b3, scores.ceafe)]
         assert getattr(scores.conll, number) == pytest.approx(sum(three) / 3)
 
 

@@ -22,7 +22,7 @@ def predictions(rate: float, seed: int) -> list[Tallies]:
     """Tallies of predictions that find each gold entity with that probability."""
     generator = np.random.default_rng(seed)
     found = [
-        scored([each for each in sorted(gold.entities) if generator.random() < rate], [], "abc")
+        scored([entity for entity in sorted(gold.entities) if generator.random() < rate], [], "abc")
         for gold in GOLD
     ]
     return tally_documents(GOLD, found, frozenset())

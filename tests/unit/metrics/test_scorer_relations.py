@@ -66,7 +66,7 @@ def test_labels_are_counted_by_boundaries_and_in_order() -> None:
     found = [relation(A, wrong), relation(C, B, "COMPARE"), relation(C, A, "PART-OF")]
     counts = tally(gold, scored([], found), SYMMETRIC)
     assert {
-        path[2]: each for path, each in counts.items() if path[:2] == ("relation", "labels")
+        path[2]: variant for path, variant in counts.items() if path[:2] == ("relation", "labels")
     } == {
         "USED-FOR": Tally(1, 1, 1, 1),
         "COMPARE": Tally(1, 1, 1, 1),

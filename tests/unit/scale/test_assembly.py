@@ -40,11 +40,11 @@ def test_chunks_come_whole_whatever_the_order_of_their_records(
 ) -> None:
     assembly = Assembly(ordered)
     chunks = [chunk(number, size) for number, size in enumerate(sizes)]
-    for each in chunks:
-        assembly.begin(each)
+    for piece in chunks:
+        assembly.begin(piece)
     assert assembly.records == sum(sizes)
     results = list(assembly.complete())
-    tasks = [task for each in chunks for task in tasks_of(each, task_size)]
+    tasks = [task for chunk in chunks for task in tasks_of(chunk, task_size)]
     for task in data.draw(st.permutations(tasks)):
         assembly.add(done(task))
         results += assembly.complete()

@@ -245,13 +245,13 @@ def started(folder: Path, count: int, process: subprocess.Popen[bytes]) -> None:
 def alive(parent: int) -> list[int]:
     """Workers that were started by a process, also when it is gone."""
     found = []
-    for each in Path("/proc").glob("[0-9]*"):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            words = (each / "cmdline").read_bytes().split(b"\0")
+            words = (path / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
         if b"sciextract.scale.worker" in words and str(parent).encode() in words:
-            found.append(int(each.name))
+            found.append(int(path.name))
     return found
 
 
@@ -274,6 +274,6 @@ def test_killing_the_parent_ends_its_workers_and_costs_only_time(
     assert 0 < report.resumed < 60 and report.counts.documents == 60 - report.resumed
     assert b"".join(parts(folder).values()) == expected(work_of([source], "poisoned"))
     journal = [json.loads(line) for line in (folder / "journal.log").read_text().splitlines()]
-    assert sorted(each["number"] for each in journal) == list(range(13))
+    assert sorted(entry["number"] for entry in journal) == list(range(13))
     after = {name: (folder / name).stat().st_mtime_ns for name in parts(folder)}
     assert sum(after[name] == before[name] for name in before) >= report.resumed // 5

@@ -41,7 +41,7 @@ def test_it_holds_what_a_folder_holds(tmp_path: Path, store: Any) -> None:
     source = given(tmp_path / "in.jsonl", lines(10))
     report = run(source, URL)
     run(source, (tmp_path / "local").as_uri())
-    local = {each.name: each.read_bytes() for each in (tmp_path / "local").iterdir()}
+    local = {path.name: path.read_bytes() for path in (tmp_path / "local").iterdir()}
     assert held(store) == {name: data for name, data in local.items() if name != ".lock"}
     assert (report.output, report.counts.documents) == (URL, 10)
 

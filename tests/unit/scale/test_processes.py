@@ -19,14 +19,14 @@ from tests.unit.scale.support import expected, given, lines, work_of
 
 def children() -> Iterator[int]:
     """Worker processes of this process."""
-    for each in Path("/proc").glob("[0-9]*"):
+    for path in Path("/proc").glob("[0-9]*"):
         try:
-            words = (each / "cmdline").read_bytes()
-            parent = int((each / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (path / "cmdline").read_bytes()
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, ValueError):
             continue
         if parent == os.getpid() and b"sciextract.scale.worker" in words:
-            yield int(each.name)
+            yield int(path.name)
 
 
 @pytest.mark.parametrize(("workers", "ordered"), [(1, True), (3, True), (2, False)])

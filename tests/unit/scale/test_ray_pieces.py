@@ -154,7 +154,7 @@ def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
     refusal = Refusal("a shard is gone", "look for it", 4)
     actor = ModelActor(work, ship(ModelChoice()), __version__, 60.0)
     [result, through] = envelopes_of(
-        each for envelope in (chunk, refusal) for each in actor(pack(envelope))
+        answer for envelope in (chunk, refusal) for answer in actor(pack(envelope))
     )
     assert not isinstance(result, Refusal) and result.key == (0, 0)
     assert through == refusal

@@ -50,7 +50,7 @@ def test_lazy_records_are_those_of_read(tmp_path: Path, name: str) -> None:
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     lazily = [item.read() for item in read_lazily([str(path)], None)]
     eagerly = list(read([path]))
-    assert [str(each) for each in lazily] == [str(each) for each in eagerly]
+    assert [str(item) for item in lazily] == [str(item) for item in eagerly]
     assert all(len(item.digest()) == 32 and item.place for item in read_lazily([str(path)], None))
 
 
@@ -78,13 +78,13 @@ def test_an_unusable_file_is_an_error_alone_and_a_bad_record_among_others(tmp_pa
         for chunk in remaining_chunks(work_of([empty, good]), {})
         for item in chunk.items
     ]
-    assert [isinstance(each, BadRecord) for each in both] == [True, False]
+    assert [isinstance(item, BadRecord) for item in both] == [True, False]
     folder = [
         item.read()
         for chunk in remaining_chunks(work_of([str(tmp_path)]), {})
         for item in chunk.items
     ]
-    assert [str(each) for each in folder] == [str(each) for each in read([tmp_path])]
+    assert [str(item) for item in folder] == [str(item) for item in read([tmp_path])]
     with pytest.raises(InputMissingError):
         plan_shards([str(tmp_path / "none")], None)
     with pytest.raises(FormatError, match="no readable file"):

@@ -36,7 +36,7 @@ def texts(split: Split, number: int = 1, topic: str = "otters") -> list[str]:
     numbered = (
         f"A net of {topic} number {index} learns a graph. The net swims." for index in count()
     )
-    return list(islice((each for each in numbered if split_of(sha256(each)) is split), number))
+    return list(islice((text for text in numbered if split_of(sha256(text)) is split), number))
 
 
 def gold(text: str, state: State = State.IMPORTED) -> Annotations:
@@ -71,7 +71,7 @@ def gold_file(path: Path, *given: str, state: State = State.IMPORTED) -> Path:
 
 def texts_of(documents: Sequence[TrainingDocument]) -> list[str]:
     """The texts of some training documents."""
-    return [each.annotated.document.text for each in documents]
+    return [document.annotated.document.text for document in documents]
 
 
 def placed(snapshot: Snapshot) -> dict[str, Split]:

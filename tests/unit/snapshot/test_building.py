@@ -65,7 +65,8 @@ def built(project: Project, folder: Path) -> Annotations:
 
 def by_word(annotations: Annotations, text: str = TEXT) -> dict[str, State]:
     return {
-        f"{each.span.of(text)}{each.span.char_start}": each.state for each in annotations.entities
+        f"{entity.span.of(text)}{entity.span.char_start}": entity.state
+        for entity in annotations.entities
     }
 
 
@@ -76,11 +77,13 @@ def test_every_item_goes_in_with_its_state(project: Project, tmp_path: Path) -> 
     last = next(e for e in project.document_state(number).entities if e.surface(TEXT) == "number")
     project.actions.reject(number, EntityRef(last.id))
     found = built(project, tmp_path)
-    assert sorted(each.state for each in found.entities) == sorted(
+    assert sorted(entity.state for entity in found.entities) == sorted(
         [State.ACCEPTED, State.UNDECIDED, State.UNDECIDED, State.REJECTED]
     )
-    assert [each.state for each in found.relations] == [State.UNDECIDED]
-    assert {each.source.partition("/")[0] for each in found.entities} == {"model:first@aaaaaaaa"}
+    assert [relation.state for relation in found.relations] == [State.UNDECIDED]
+    assert {entity.source.partition("/")[0] for entity in found.entities} == {
+        "model:first@aaaaaaaa"
+    }
 
 
 def test_a_mention_that_was_sent_out_of_a_cluster_stays_in_as_rejected(
@@ -132,7 +135,7 @@ def test_layers_that_are_done(project: Project, tmp_path: Path) -> None:
     put_gold(project, third, ())
     build_snapshot(project, tmp_path / "s")
     snapshot = read_snapshot(tmp_path / "s")
-    assert [each.complete for each in snapshot.train] == [
+    assert [example.complete for example in snapshot.train] == [
         frozenset(Layer),
         frozenset({Layer.ENTITIES}),
         frozenset(),
@@ -193,12 +196,12 @@ def test_undecided_abstracts_are_chosen_by_hash_and_never_held_out(
     put_all(project, [(document(text), ()) for text in texts(Split.GATE, 3, "bees")])
     assert build_snapshot(project, tmp_path / "all").undecided == 6
     found = list(read_undecided(tmp_path / "all"))
-    assert {each.text for each in found} == set(free)
-    assert all(isinstance(each, Document) and len(each.tokens) for each in found)
+    assert {document.text for document in found} == set(free)
+    assert all(isinstance(document, Document) and len(document.tokens) for document in found)
     monkeypatch.setattr(gathering.Gathering.choose_undecided, "__defaults__", (2,))
     assert build_snapshot(project, tmp_path / "few").undecided == 2
-    few = [each.text for each in read_undecided(tmp_path / "few")]
-    assert few == [each.text for each in found[:2]]
+    few = [document.text for document in read_undecided(tmp_path / "few")]
+    assert few == [document.text for document in found[:2]]
 
 
 @pytest.mark.parametrize("text", [None, TEXT])
@@ -208,7 +211,7 @@ def test_nothing_to_train_on(project: Project, tmp_path: Path, text: str | None)
     with pytest.raises(TrainingDataError, match="nobody has decided") as caught:
         build_snapshot(project, tmp_path / "s")
     assert "--base" in caught.value.hint
-    assert not [each for each in tmp_path.iterdir() if each.is_dir()]
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()]
 
 
 def test_everything_is_held_out(project: Project, tmp_path: Path) -> None:
@@ -243,7 +246,7 @@ def test_labels_without_an_example_and_empty_splits_are_warnings(
 ) -> None:
     put_gold(project, TEXT)
     warnings = build_snapshot(project, tmp_path / "s").warnings
-    assert [each.partition(":")[0].partition(".")[0] for each in warnings] == [
+    assert [warning.partition(":")[0].partition(".")[0] for warning in warnings] == [
         "relations without a positive example in train",
         "dev is empty",
         "too few abstracts are held out to tell small differences of two models (0 with 0 gold entities; 30 with 300 do)",
@@ -316,4 +319,4 @@ def test_clusters_of_hostile_sources_stay_text(project: Project, tmp_path: Path)
     build_snapshot(project, tmp_path / "s")
     snapshot = read_snapshot(tmp_path / "s")
     documents = (*snapshot.train, *snapshot.dev, *snapshot.gate)
-    assert hostile in [each.annotated.document.text for each in documents]
+    assert hostile in [document.annotated.document.text for document in documents]

@@ -55,9 +55,9 @@ def test_a_base_only_trains_and_neither_chooses_nor_judges(
         GATE[0]: Split.TRAIN,
         DEV[0]: Split.TRAIN,
     }
-    assert [each.origin for each in found.train] == [Origin.PROJECT, *[Origin.BASE] * 3]
+    assert [example.origin for example in found.train] == [Origin.PROJECT, *[Origin.BASE] * 3]
     assert found.manifest.share_of_base == pytest.approx(3 / 4, abs=1e-4)
-    assert all(each.complete == frozenset(Layer) for each in found.train[1:])
+    assert all(example.complete == frozenset(Layer) for example in found.train[1:])
 
 
 def test_a_base_alone_is_enough(project: Project, tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_decisions_of_the_project_win_over_the_base(project: Project, tmp_path: 
     put(project, text=TRAIN[1])
     put_gold(project, DEV[0], ())
     found = built(project, tmp_path, gold_file(tmp_path / "b.jsonl", *TRAIN[:2], DEV[0]))
-    assert [each.origin for each in found.train] == [Origin.PROJECT, Origin.BASE]
+    assert [example.origin for example in found.train] == [Origin.PROJECT, Origin.BASE]
     assert found.train[0].complete == {Layer.ENTITIES}
     assert found.dev == ()  # its layers are not done, and the base does not stand in for them
     assert list(read_undecided(tmp_path / "s")) == []
@@ -120,7 +120,7 @@ def test_a_layer_that_the_file_does_not_annotate_is_not_complete(
     found = built(project, tmp_path, base)
     (document,) = (*found.train, *found.dev)
     assert document.complete == {Layer.ENTITIES}
-    assert any("no relations in it" in each for each in found.manifest.warnings)
+    assert any("no relations in it" in warning for warning in found.manifest.warnings)
 
 
 def test_predictions_are_no_gold(project: Project, tmp_path: Path) -> None:
@@ -132,9 +132,9 @@ def test_predictions_are_no_gold(project: Project, tmp_path: Path) -> None:
     mixed = gold_file(tmp_path / "m.jsonl", TRAIN[2])
     mixed.write_text(mixed.read_text("utf-8") + guesses.read_text("utf-8"), "utf-8")
     found = built(project, tmp_path, mixed)
-    (guessed,) = (each for each in found.train if each.annotated.document.text == TRAIN[1])
+    (guessed,) = (example for example in found.train if example.annotated.document.text == TRAIN[1])
     assert guessed.complete == frozenset()
-    assert any("with undecided items" in each for each in found.manifest.warnings)
+    assert any("with undecided items" in warning for warning in found.manifest.warnings)
 
 
 def test_a_split_of_another_snapshot_keeps_its_layers(project: Project, tmp_path: Path) -> None:
@@ -144,14 +144,14 @@ def test_a_split_of_another_snapshot_keeps_its_layers(project: Project, tmp_path
     earlier = (tmp_path / "s" / "gate.jsonl").rename(tmp_path / "gate.jsonl")
     project.undo()  # done
     found = built(project, tmp_path, gate=earlier)
-    assert [each.complete for each in found.gate] == [frozenset({Layer.RELATIONS})]
+    assert [example.complete for example in found.gate] == [frozenset({Layer.RELATIONS})]
 
 
 def test_records_that_cannot_be_read_are_told(project: Project, tmp_path: Path) -> None:
     base = gold_file(tmp_path / "b.jsonl", TRAIN[0])
     base.write_text(base.read_text("utf-8") + "{broken\n", "utf-8")
     warnings = built(project, tmp_path, base).manifest.warnings
-    assert any("left out: 1" in each and "b.jsonl:2" in each for each in warnings)
+    assert any("left out: 1" in warning and "b.jsonl:2" in warning for warning in warnings)
 
 
 def test_labels_that_the_schema_lacks(project: Project, tmp_path: Path) -> None:

@@ -63,9 +63,9 @@ def test_a_document_enters_with_its_first_decision(project: Project, tmp_path: P
     project.actions.reject(2, EntityRef(row.id))
     build_snapshot(project, tmp_path / "two")
     snapshot = read_snapshot(tmp_path / "two")
-    found = next(each for each in snapshot.train if each.annotated.document.text == text)
+    found = next(example for example in snapshot.train if example.annotated.document.text == text)
     assert found.complete == frozenset()
-    assert [each.state for each in found.annotated.annotations.entities] == [State.REJECTED]
+    assert [entity.state for entity in found.annotated.annotations.entities] == [State.REJECTED]
 
 
 def test_an_abstract_that_is_done_without_any_item_enters(project: Project, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_held_out_abstracts_wait_for_a_done_layer(
     manifest = build_snapshot(project, tmp_path / "one")
     assert manifest.splits[split].documents == 0
     assert sum(manifest.left_out.values()) == 1
-    assert any("without any done layer" in each for each in manifest.warnings)
+    assert any("without any done layer" in warning for warning in manifest.warnings)
     project.actions.mark_done(number, (Layer.RELATIONS,))
     manifest = build_snapshot(project, tmp_path / "two")
     assert manifest.splits[split].complete == {"relations": 1}
