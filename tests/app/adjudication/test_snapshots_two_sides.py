@@ -22,7 +22,7 @@ def _app(path: Path) -> DeskApp:
 
 @BOTH
 def test_adjudication(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]) -> None:
-    keys = ["p", "W", "tab", "tab"]
+    keys = ["<", "W", "tab", "tab"]
     assert snap_compare(_app(merged_project(tmp_path)), terminal_size=size, press=keys)
 
 
@@ -32,12 +32,12 @@ def test_comparison(snap_compare: Compare, tmp_path: Path, size: tuple[int, int]
     with open_project(path, "ann") as project:
         project.actions.reject(1, EntityRef("task"))
         project.actions.move_edge(1, "corpus", "start", 1)
-    assert snap_compare(_app(path), terminal_size=size, press=["p", "d", "tab", "tab"])
+    assert snap_compare(_app(path), terminal_size=size, press=["<", "d", "tab", "tab"])
 
 
 def test_without_colours(
     snap_compare: Compare, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    keys = ["p", "W", "tab", "tab"]
+    keys = ["<", "W", "tab", "tab"]
     assert snap_compare(_app(merged_project(tmp_path)), terminal_size=(100, 24), press=keys)
