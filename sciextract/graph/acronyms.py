@@ -65,18 +65,14 @@ def long_form(short: str, candidate: str) -> str:
         if _is_long_form(short, long):
             return long
     place = len(candidate)
-    for index in range(len(short) - 1, -1, -1):
-        character = short[index].lower()
-        if not character.isalnum():
-            continue
-        place -= 1
-        while place >= 0:
-            begins = place == 0 or not candidate[place - 1].isalnum()
-            if candidate[place].lower() == character and (index > 0 or begins):
-                break
-            place -= 1
-        if place < 0:
-            return ""
+    for index, character in reversed(list(enumerate(map(str.lower, short)))):
+        if character.isalnum():
+            places = [at for at in range(place) if candidate[at].lower() == character]
+            if index == 0:
+                places = [at for at in places if at == 0 or not candidate[at - 1].isalnum()]
+            if not places:
+                return ""
+            place = places[-1]
     long = candidate[place:].strip()
     return long if _is_long_form(short, long) else ""
 

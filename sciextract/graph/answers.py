@@ -42,7 +42,7 @@ def write_papers(
         OutputError: The file exists and may not be replaced, or cannot be written.
     """
     rows = [
-        {**_published(paper), "mentions": paper.mentions, "relations": "; ".join(paper.relations)}
+        {**_describe(paper), "mentions": paper.mentions, "relations": "; ".join(paper.relations)}
         | {"sentences": quoted(paper.sentences)}
         for paper in papers
     ]
@@ -62,7 +62,7 @@ def write_results(
     rows = [
         {"material": result.board[0], "metric": result.board[1], "value": f"{result.value:g}"}
         | {"unit": result.unit, "split": result.split, "is_difference": _YES[result.is_difference]}
-        | {"system": result.system and result.system.name, **_published(result.paper)}
+        | {"system": result.system and result.system.name, **_describe(result.paper)}
         | {"sentence": quoted([result.sentence])}
         for result in results
     ]
@@ -118,7 +118,7 @@ def _table(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:
         yield csv_row([" ".join(str(cell or "").split()) for cell in row.values()])
 
 
-def _published(paper: Paper) -> dict[str, object]:
+def _describe(paper: Paper) -> dict[str, object]:
     known = asdict(paper.published) | {"authors": "; ".join(paper.published.authors)}
     names = ("title", "authors", "year", "venue", "doi", "pmid")
     return {"doc_key": paper.doc_key, **{name: known[name] for name in names}}

@@ -318,14 +318,11 @@ def repair_graph(graph: Path, change: Callable[[Connection], bool]) -> None:
 
 def totals_of(connection: Connection) -> GraphTotals:
     """Counts of a finished graph."""
-    row = connection.execute(
-        """SELECT count(*), coalesce(sum(year IS NULL), 0),
-            (SELECT count(*) FROM node), (SELECT count(*) FROM edge),
-            coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0),
-            (SELECT count(DISTINCT short) FROM ambiguous)
-        FROM document"""
-    ).fetchone()
-    return GraphTotals(*row)
+    query = """SELECT count(*), coalesce(sum(year IS NULL), 0), (SELECT count(*) FROM node), (SELECT count(*) FROM edge),
+        coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0),
+        (SELECT count(DISTINCT short) FROM ambiguous)
+    FROM document"""
+    return GraphTotals(*connection.execute(query).fetchone())
 
 
 class Facts:

@@ -28,7 +28,7 @@ _NO_SPACE_RULE = int(MergeRule.HYPHEN) | _ANOTHER_NAME
 _FIRST = "mentions * 32768 - rules"
 
 
-def _meant(row: str, column: str) -> str:
+def _node_of(row: str, column: str) -> str:
     """SQL for the node that a name in a row of an abstract means, after coreference in it and merges in the corpus."""
     name = f"{row}.{column}"
     return f"""coalesce(
@@ -39,7 +39,7 @@ def _meant(row: str, column: str) -> str:
 
 _EDGES = (
     f"""CREATE TEMP TABLE stated AS
-SELECT {_meant("e", "head")} AS head, {_meant("e", "tail")} AS tail, label, document, number, score, 0 AS turned
+SELECT {_node_of("e", "head")} AS head, {_node_of("e", "tail")} AS tail, label, document, number, score, 0 AS turned
 FROM evidence e""",
     """UPDATE stated SET head = tail, tail = head, turned = 1
 WHERE label IN symmetric AND (SELECT key FROM name WHERE id = head) > (SELECT key FROM name WHERE id = tail)""",
@@ -107,8 +107,8 @@ ORDER BY 1""",
 INSERT INTO result
 SELECT s.document, s.number, s.metric, s.material, m.id
 FROM (
-    SELECT document, number, {_meant("v", "metric")} AS metric, {_meant("v", "material")} AS material,
-        {_meant("v", "method")} AS method
+    SELECT document, number, {_node_of("v", "metric")} AS metric, {_node_of("v", "material")} AS material,
+        {_node_of("v", "method")} AS method
     FROM reported v
 ) s JOIN node n ON n.id = s.metric AND n.label NOT IN method
 LEFT JOIN node o ON o.id = s.material LEFT JOIN node m ON m.id = s.method AND m.label IN method

@@ -205,7 +205,7 @@ class _Merger:
             unexpanded = name.id in self._acronyms and name.id not in self._expansions
             if not name.documents or (name.id in self._resolved and not unexpanded):
                 continue
-            words = self._spelled_out(name.words)
+            words = self._spell_out(name.words)
             rules = int(MergeRule.NESTED_ACRONYM) if words != name.words else 0
             family = self._family(name)
             if isinstance(family, int):
@@ -242,7 +242,7 @@ class _Merger:
         # Expansions in lower case with acronyms spelled out, without last words that add nothing.
         spaced: dict[int, str] = {}
         for long in {long for counts in self._expansions.values() for long in counts}:
-            words = [word.casefold() for word in self._spelled_out(self._names[long].words)]
+            words = [word.casefold() for word in self._spell_out(self._names[long].words)]
             while len(words) > _SEVERAL_WORDS and words[-1] in _ANY_HEAD:
                 words.pop()
             spaced[long] = " ".join(words) or str(long)
@@ -258,7 +258,7 @@ class _Merger:
             if len(expansions) > 1:
                 self.ambiguous += [(short, *expansion) for expansion in expansions]
 
-    def _spelled_out(self, words: Words) -> Words:
+    def _spell_out(self, words: Words) -> Words:
         if len(words) == 1:
             return words
         spelled: list[str] = []
@@ -299,12 +299,12 @@ class _Merger:
             words.pop()
         words[-1] = _VERSION.sub("", words[-1]) or words[-1]
         bare = words[0].removeprefix(_MAKERS[0])
-        if len(words) == 1 and bare != words[0] and self._called((bare,)):
+        if len(words) == 1 and bare != words[0] and self._number_called((bare,)):
             words = [bare]
         if tuple(words) == name.words or len(words[0]) == 1:
             return None
         words = list(normal_form(" ".join(words)).words)
-        number = self._called(tuple(words))
+        number = self._number_called(tuple(words))
         base, end = self._names.get(number or 0), self._end(number or 0).node
         documents, meant = self._documents[end], self._names.get(end, base)
         proper = any(word[0].isalpha() and word[1:] != word[1:].casefold() for word in words)
@@ -320,7 +320,7 @@ class _Merger:
         return "".join(words).casefold() if named else None
 
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
-        base = self._names.get(self._called(rest) or 0)
+        base = self._names.get(self._number_called(rest) or 0)
         proper = base.proper if base else ""
         if len(rest) == 1 and rest[0] in self._meaning:
             proper = "inner"
@@ -335,24 +335,22 @@ class _Merger:
         """The name of these words, where it is named often enough next to the longer one."""
         last = words[-1].casefold()
         bare = len(words) == 1 and (last in _EMPTY | DATA_HEADS or len(last) == 1)
-        if bare or last in ADJECTIVES:
-            return None
-        number = self._called(words)
-        if number is None:
+        number = self._number_called(words)
+        if bare or last in ADJECTIVES or number is None:
             return None
         base = self._names.get(number)
         if head in _ANY_HEAD and base and base.documents and base.label not in self._method_labels:
             return None  # a "latent variable model" is not a latent variable
         least = max(_LEAST_DOCUMENTS, _LEAST_SHARE * self._documents[name.id])
         alone = self._documents[self._end(number).node]
-        compound = self._called((last, head)) if head else None
+        compound = self._number_called((last, head)) if head else None
         longer = 0 if compound in (None, name.id) else self._documents[compound]
         if last.endswith(_ADJECTIVE_ENDINGS) or longer > alone:
             # "cross-lingual" or "masked language" is not a name by itself; "information retrieval" is.
             least = max(_OFTEN, 2.0 * self._documents[name.id])
         return number if alone >= least else None
 
-    def _called(self, words: Words) -> int | None:
+    def _number_called(self, words: Words) -> int | None:
         """The number of the name of these words, an acronym before a word in lower case."""
         acronym = self._number.get("".join(words))
         return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())

@@ -134,7 +134,7 @@ def normal_form(surface: str) -> NormalForm:
     apart = bare if pure else _without_punctuation(_HYPHENS.sub(" ", text)).split()
     last = _singular(apart[-1]) if apart else ""
     spaced = " ".join([*apart[:-1], last]) if apart else ""
-    folded = _joined(spaced.casefold())
+    folded = _join(spaced.casefold())
     acronym = False
     if len(bare) == 1:
         # One short word with two or more capitals, and as many capitals as small letters at least.
@@ -144,7 +144,7 @@ def normal_form(surface: str) -> NormalForm:
         acronym = many and _ACRONYM.fullmatch(whole) is not None
     if not any(map(str.isalnum, folded)) or (folded in _PRONOUNS and not acronym):
         return NormalForm("", "", "", 0, ())
-    key = _joined(spaced) if acronym else folded
+    key = _join(spaced) if acronym else folded
     rules = (
         _DETERMINER * (len(bare) < len(words))
         | _CASE * (text != text.casefold() and not acronym)
@@ -183,7 +183,7 @@ def _singular(word: str) -> str:
     return word[:-1] if word.endswith("s") and word[:-1].isupper() and len(word) > 2 else word
 
 
-def _joined(spaced: str) -> str:
+def _join(spaced: str) -> str:
     """Spaces go, except between two digits: ``1 0`` is not ``10``."""
     if " " not in spaced:
         return spaced

@@ -134,12 +134,10 @@ def best_edges(connection: Connection, most: int, *, generic: bool = False) -> l
         most: At most so many.
         generic: Edges of generic nodes, too.
     """
-    rows = connection.execute(
-        """SELECT e.id FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
-        WHERE ? OR NOT (h.generic OR t.generic)
-        ORDER BY max(h.generic, t.generic), e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?""",
-        (generic, most),
-    )
+    query = """SELECT e.id FROM edge e JOIN node h ON h.id = e.head JOIN node t ON t.id = e.tail
+    WHERE ? OR NOT (h.generic OR t.generic)
+    ORDER BY max(h.generic, t.generic), e.documents DESC, min(h.documents, t.documents) DESC, e.id LIMIT ?"""
+    rows = connection.execute(query, (generic, most))
     return [number for (number,) in rows]
 
 
@@ -247,17 +245,17 @@ def page(content: PageContent) -> str:
         library=library,
         script=script,
         # In a script element only "</" and "<!--" could end it: no angle bracket is left in.
-        content=json.dumps(_shown(content), separators=(",", ":")).translate(_NO_MARKUP),
+        content=json.dumps(_make_visible(content), separators=(",", ":")).translate(_NO_MARKUP),
     )
 
 
-def _shown(value: Any) -> Any:
+def _make_visible(value: Any) -> Any:
     """A value of the content in which no sign is hidden."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, dict):
-        return {visible(key): _shown(item) for key, item in value.items()}
-    return [_shown(item) for item in value] if isinstance(value, list | tuple) else value
+        return {visible(key): _make_visible(item) for key, item in value.items()}
+    return [_make_visible(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _asset(name: str) -> str:

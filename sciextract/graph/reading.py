@@ -62,7 +62,7 @@ class Reading(NamedTuple):
             some = list(neighbours)
             try:
                 if are_projects:
-                    for annotated in chain.from_iterable(map(self._decided, some)):
+                    for annotated in chain.from_iterable(map(self._read_project, some)):
                         yield self._extract(annotated, annotated.document.doc_key)
                     continue
                 records = read_lazily(some, None)
@@ -90,7 +90,7 @@ class Reading(NamedTuple):
             problem = f"left out: {type(error).__name__}: {quoted(str(error))}"
             return BadRecord(FormatError(problem, path=place))
 
-    def _decided(self, file: str) -> Iterator[AnnotatedDocument]:
+    def _read_project(self, file: str) -> Iterator[AnnotatedDocument]:
         from sciextract.store import open_project
         from sciextract.store.document_state import WITH_UNDECIDED
         from sciextract.store.rows import IN_VIEW

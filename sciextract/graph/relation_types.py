@@ -37,7 +37,7 @@ def is_drawn(relation: Relation, head: str, tail: str, least_score: float | None
         tail: The type of its tail.
         least_score: The least probability; that at which the model's card says it is right often enough, when ``None``.
     """
-    score, about = relation.score, _measured().get(relation.source.partition("@")[0])
+    score, about = relation.score, _read_scores().get(relation.source.partition("@")[0])
     label = former_names().get(relation.label, relation.label)
     if score is None or relation.state is not State.UNDECIDED:
         return True
@@ -49,11 +49,12 @@ def is_drawn(relation: Relation, head: str, tail: str, least_score: float | None
 
 def never_drawn() -> list[str]:
     """Relation types of bundled models that no score makes right often enough."""
-    return [t for about in _measured().values() for t in about["labels"] if t not in about["drawn"]]
+    measured = _read_scores().values()
+    return [t for about in measured for t in about["labels"] if t not in about["drawn"]]
 
 
 @cache
-def _measured() -> Mapping[str, dict[str, Any]]:
+def _read_scores() -> Mapping[str, dict[str, Any]]:
     """What is known of the edges of bundled models, by the source of their items."""
     configs = [open_folder(folder, hashes=False).config for folder in bundled_folders()]
     return {f"model:{c.name}": c.scores["graph"] for c in configs if "graph" in c.scores}

@@ -220,10 +220,10 @@ def _first_papers(
     # With a name in thousands of titles, few are looked at.
     first = dict.fromkeys([*islice(titled, _MOST_PAPERS), *rows[: 2 * _MOST_PAPERS]])
     papers = [quoter.named_in(document) for document, *_ in islice(first, _MOST_PAPERS)]
-    return [Statement(_cited(paper.published, paper.doc_key), paper) for paper in papers]
+    return [Statement(_cite(paper.published, paper.doc_key), paper) for paper in papers]
 
 
-def _cited(known: Bibliography, key: str) -> str:
+def _cite(known: Bibliography, key: str) -> str:
     authors = ", ".join(known.authors[:3]) + (" et al." if len(known.authors) > 3 else "")
     parts = (authors, str(known.year or ""), known.title or key, known.venue or "")
     return ". ".join([part for part in parts if part])
@@ -253,25 +253,25 @@ def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[s
     yield f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width"><title>{_escaped(survey.title)}</title>
+<meta name="viewport" content="width=device-width"><title>{_escape(survey.title)}</title>
 <style>body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 sans-serif }} q {{ color: #444 }} li {{ margin: .4em 0 }}</style>
-</head><body><h1>{_escaped(survey.title)}</h1><p>{_escaped(survey.words)}.</p>"""
+</head><body><h1>{_escape(survey.title)}</h1><p>{_escape(survey.words)}.</p>"""
     if survey.periods:
         yield f"<h2>Trend</h2>{plot}"
     for part in survey.sections:
-        yield f"<h2>{_escaped(part.title)}</h2><p>{_escaped(part.words)}</p><ul>"
+        yield f"<h2>{_escape(part.title)}</h2><p>{_escape(part.words)}</p><ul>"
         for statement in part.statements:
-            quoted = "".join([f" <q>{_escaped(one)}</q>" for one in statement.quoted])
-            key = _escaped(keys[statement.paper.document]) if statement.paper else ""
+            quoted = "".join([f" <q>{_escape(one)}</q>" for one in statement.quoted])
+            key = _escape(keys[statement.paper.document]) if statement.paper else ""
             cited = f' <cite>[<a href="#{key}">{key}</a>]</cite>' if key else ""
-            yield f"<li>{_escaped(statement.text)}.{quoted}{cited}</li>"
+            yield f"<li>{_escape(statement.text)}.{quoted}{cited}</li>"
         yield "</ul>"
     yield "<h2>References</h2><ul>"
     for paper in survey.papers:
-        key = _escaped(keys[paper.document])
+        key = _escape(keys[paper.document])
         link = link_of(paper.doc_key, paper.published)
-        name = _escaped(_cited(paper.published, paper.doc_key))
-        words = f'<a href="{_escaped(link)}" rel="noreferrer">{name}</a>' if link else name
+        name = _escape(_cite(paper.published, paper.doc_key))
+        words = f'<a href="{_escape(link)}" rel="noreferrer">{name}</a>' if link else name
         yield f'<li id="{key}">[{key}] {words}</li>'
     yield "</ul></body></html>"
 
@@ -287,7 +287,7 @@ def _plain(text: str) -> str:
     return _NUMBERED.sub(r"\1\\", line)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(visible(" ".join(text.split())))
 
 

@@ -237,13 +237,8 @@ _SPLIT = re.compile(
 _SPLIT_SET = re.compile(
     r"(?i)\b(?:train|training|test|testing|val|validation|dev|development)\s(?:set|split|data|dataset)\b"
 )
-_SPLITS = {
-    "testing": "test",
-    "valid": "val",
-    "validation": "val",
-    "development": "dev",
-    "test-standard": "test-std",
-}
+_SPLITS = {"testing": "test", "valid": "val", "validation": "val", "development": "dev"}
+_SPLITS["test-standard"] = "test-std"
 
 
 class _Group(NamedTuple):
@@ -274,7 +269,7 @@ def find_values(
     some = [(a, b) for a, b in ends if b - a < _LONGEST and NUMBER.search(text, a, b)]
     if not some or len(text) > _LONGEST_TEXT:
         return
-    spots = _everywhere(text, spots)
+    spots = _find_everywhere(text, spots)
     sets = [spot for spot in spots if spot.label != MATERIALS[-1] and _is_data_set(text, spot)]
     # What a sentence that names no material is about, where the abstract names a single data set.
     nowhere = Spot(0, 0, "", MATERIALS[0], "")
@@ -286,11 +281,10 @@ def find_values(
             for spot in spots
             if start <= spot.start < spot.end <= end
         ]
-        measured = [spot for spot in inside if spot.label == METRIC]
         metrics = [
-            _ranked(sentence, spot)
-            for spot in measured
-            if not (_NO_METRIC.fullmatch(spot.name) or is_unit(spot.name))
+            _name_with_rank(sentence, spot)
+            for spot in inside
+            if spot.label == METRIC and not (_NO_METRIC.fullmatch(spot.name) or is_unit(spot.name))
         ]
         for found in _MEASURE.finditer(sentence):
             metric = Spot(*found.span(), normal_form(found[0]).key, METRIC, found[0])
@@ -300,7 +294,7 @@ def find_values(
         # Proper names that something is measured on and that no model marked.
         sure = [
             Spot(*match.span(1), normal_form(match[1]).key, MATERIALS[0], match[1])
-            for match in _UNMARKED.finditer(_covered(sentence, [*named, *metrics]))
+            for match in _UNMARKED.finditer(_mask(sentence, [*named, *metrics]))
         ]
         rest = [one for one in inside if not any(two.start <= one.start < two.end for two in sure)]
         inside = [*rest, *sure]
@@ -313,7 +307,7 @@ def find_values(
             # A second value of one metric does not belong to what the sentence began with.
             first = group.metrics[0].key not in seen
             seen.add(group.metrics[0].key)
-            measured_on = _measured_on(sentence, group, chains, named_before=first)
+            measured_on = _find_materials(sentence, group, chains, named_before=first)
             if not measured_on and unnamed and len(set(group.metrics)) == len(group.numbers):
                 measured_on = (elsewhere,) * len(group.numbers)
             if not measured_on:
@@ -334,7 +328,7 @@ def find_values(
                 yield Value(*told, start, end, marks)
 
 
-def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
+def _find_everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     """The mentions, and other places of the same words; what is called a data set is no metric."""
     named: dict[str, Spot] = {}
     for spot in spots:
@@ -353,7 +347,7 @@ def _everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     return sorted(found)
 
 
-def _ranked(sentence: str, metric: Spot) -> Spot:
+def _name_with_rank(sentence: str, metric: Spot) -> Spot:
     """The metric with "top-5" or "balanced" before it, which makes it another one, whether or not a model knows that; without a unit."""
     unit, _, rest = metric.name.partition(" ")
     if rest and is_unit(unit):  # "0.9 ms latency"
@@ -383,7 +377,7 @@ def _is_data_set(text: str, spot: Spot) -> bool:
     return bool(proper) and _is_material(text, spot)
 
 
-def _covered(sentence: str, spots: Iterable[Spot]) -> str:
+def _mask(sentence: str, spots: Iterable[Spot]) -> str:
     """The sentence with a sign for each character of the mentions, which patterns can ask for."""
     signs = list(sentence)
     for spot in spots:
@@ -407,17 +401,17 @@ def _groups(
 ) -> Iterator[_Group]:
     """Numbers that the words between tie to a metric, lists of them together."""
     listed = _chains(sentence, metrics)
-    plain = _covered(sentence, [spot for chain in chains for spot in chain])
+    plain = _mask(sentence, [spot for chain in chains for spot in chain])
     for numbers in _number_lists(sentence, spots):
         start, end, count = numbers[0].start(), numbers[-1].end(), len(numbers)
         after = next((chain for chain in listed if chain[0].start >= end), None)
         before = next((chain for chain in reversed(listed) if chain[-1].end <= start), None)
         tie = before and _METRIC_BEFORE.fullmatch(plain, before[-1].end, start)
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
-        whole = all(
-            "." not in number["value"] and not (number["unit"] or number["shared"])
-            for number in numbers
-        )
+        marked = [
+            number["unit"] or number["shared"] or "." in number["value"] for number in numbers
+        ]
+        whole = not any(marked)
         # Whole numbers before plain words count them, "814 usefulness assessments" and "30 Hb outliers"; what stands
         # in a bracket with more, "12 (CRP reduced", and "PcbCO2 = 18.0 Torr" tell of something else.
         last = after[-1].end if after else end
@@ -484,12 +478,11 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     if beside and plain and _OF_NAMED.search(sentence[: min(start, metric.start)]):
         return False
     # "relative response of 2.09" is the value of a ratio.
-    words = (
-        re.sub(r"(?i)absolute|relative", "", metric.name) if metric.end <= start else metric.name
-    )
+    follows = metric.end <= start
+    words = re.sub(r"(?i)absolute|relative", "", metric.name) if follows else metric.name
     points = re.search(r"\bpoints?\b", words) or sentence[end:].lstrip().startswith("point")
     large = float(numbers[0]["value"]) >= _LEAST_POINTS
-    first = min(start, metric.start) if metric.end <= start else start
+    first = metric.start if follows else start
     reached = [match.end() for match in _REACHED.finditer(sentence, 0, first)]
     # What comes before "achieves" tells of others: "outperforms it and achieves 94 %".
     begin = reached[-1] if reached else 0
@@ -510,7 +503,7 @@ def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) 
     )
 
 
-def _measured_on(
+def _find_materials(
     sentence: str, group: _Group, chains: Sequence[list[Spot]], *, named_before: bool
 ) -> tuple[Spot, ...]:
     """The material of each number; none where it is not clear which are meant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from sqlite3 import Connection
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -178,7 +178,7 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
         UsageError: No such type, or fewer than two periods with enough abstracts.
     """
     totals = _totals(connection, question.since, question.until)
-    pooled = _pooled(totals, question.thin)
+    pooled = _pool_totals(totals, question.thin)
     if len(pooled) < 2:
         counted = f"{sum(totals.values()):,} abstracts of {len(totals)} years found"
         hint = "lower --thin, widen --since and --until, or give the records that have none a year"
@@ -205,11 +205,11 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
             continue
         tested += 1
         # A slope needs two periods, however few years are recent.
-        last = _counted(recent if len(recent) > 1 else pooled[-2:], years)
+        last = _count_in(recent if len(recent) > 1 else pooled[-2:], years)
         trend = Trend(node, (), last, *slope_and_z(last))
         enough = sum(period.documents for period in last) >= FEWEST
         if enough and sign * trend.certain > 0:
-            trend = trend._replace(periods=_counted(pooled, years))
+            trend = trend._replace(periods=_count_in(pooled, years))
             if sign < 0 or not trend.collapsed:
                 clear.append(trend)
     clear.sort(key=lambda trend: (-sign * trend.certain, trend.node.id))
@@ -229,7 +229,7 @@ _DATED = "SELECT CAST(id AS TEXT), year FROM document WHERE year BETWEEN :first 
 def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
     """The share of the abstracts that name a node over all years; none where too few years are known."""
     totals = _totals(connection, None, None)
-    return _counted(_pooled(totals, thin), years_of(connection, node))
+    return _count_in(_pool_totals(totals, thin), years_of(connection, node))
 
 
 def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:
@@ -238,7 +238,7 @@ def _totals(connection: Connection, since: int | None, until: int | None) -> dic
     return dict(connection.execute(query, (since, until)).fetchall())
 
 
-def _pooled(totals: Mapping[int, int], thin: int) -> list[Period]:
+def _pool_totals(totals: Mapping[int, int], thin: int) -> list[Period]:
     """Periods with enough abstracts, and none of a node."""
     periods = []
     for group in pool(totals, thin):
@@ -248,12 +248,11 @@ def _pooled(totals: Mapping[int, int], thin: int) -> list[Period]:
     return periods
 
 
-def _counted(pooled: Iterable[Period], years: Mapping[int, int]) -> tuple[Period, ...]:
-    periods = []
-    for period in pooled:
-        documents = sum([years.get(year, 0) for year in range(period.first, period.last + 1)])
-        periods.append(Period(period.first, period.last, period.middle, documents, period.total))
-    return tuple(periods)
+def _count_in(pooled: Iterable[Period], years: Mapping[int, int]) -> tuple[Period, ...]:
+    def documents_in(period: Period) -> int:
+        return sum([years.get(year, 0) for year in range(period.first, period.last + 1)])
+
+    return tuple([replace(period, documents=documents_in(period)) for period in pooled])
 
 
 def pool(totals: Mapping[int, int], thin: int) -> list[tuple[int, ...]]:
