@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 from sciextract.cli.console import (
@@ -46,7 +47,7 @@ def list_(
     for job in known:
         share = "" if job.epochs == 0 else f"epoch {job.epoch}/{job.epochs}"
         line = f"{job.name:<36}  {job.host:<20}  {job.state:<12}  {share}".rstrip()
-        print_row(job.to_json(), line, as_json)
+        print_row(asdict(job), line, as_json)
     if not known and not as_json:
         say("", "no jobs", "sciextract retrain --remote HOST begins one")
 

@@ -104,7 +104,6 @@ class RunOptions:
 
     @property
     def batching(self) -> Batching:
-        """The requested batches."""
         if self.batch_tokens is None:
             return Batching(self.batch_size or 1)
         return Batching(self.batch_size, self.batch_tokens)
@@ -161,7 +160,6 @@ def in_order(
 
 
 def usable_cores() -> int:
-    """Cores this process may run on."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -70,8 +70,7 @@ def columns_of(labels: tuple[str, ...], groups: tuple[tuple[str, ...], ...]) -> 
     """
     if not groups:
         return ()
-    named = [label for group in groups for label in group]
-    if sorted(named) != sorted(labels):
+    if sorted([label for group in groups for label in group]) != sorted(labels):
         raise ValueError(f"the groups {groups} do not hold each of {labels} once")
     return tuple(tuple(1 + labels.index(label) for label in group) for group in groups)
 
@@ -316,9 +315,8 @@ def rescue_mentions(mentions: Mentions, pairs: ScoredPairs, settings: DecodeSett
     sure = pairs.probabilities[:, 1:].max(axis=1, initial=0.0) >= settings.rescue.relation
     ends = pairs.pairs[sure]
     within = mentions.predicted[ends]
-    others = ends[
-        ~within & within[:, ::-1]
-    ]  # the end that is no prediction, where the other one is
+    # The end that is no prediction, where the other one is.
+    others = ends[~within & within[:, ::-1]]
     wanted = np.unique(others[scores[others] >= settings.rescue.entity])
     for index in wanted[np.argsort(-scores[wanted], kind="stable")].tolist():
         overlapping = conflicts(mentions.spans, index, settings.nesting)

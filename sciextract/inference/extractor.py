@@ -271,8 +271,7 @@ class Extractor:
         from sciextract.inference.promise import make_promise
 
         folder = self.origin[0] if self.origin else None
-        held = read_held_out(self.model, folder)
-        promise = make_promise(held, wanted, confidence, by_label)
+        promise = make_promise(read_held_out(self.model, folder), wanted, confidence, by_label)
         # What the model writes without a promise is predicted all the same, so that what is held back is counted.
         lowest = {task: getattr(self.settings.thresholds, task) for task in wanted}
         for task, _, score in promise.thresholds:

@@ -58,7 +58,6 @@ FILE = "held_out.json"
 
 
 def write_held_out(path: Path, held: HeldOut) -> None:
-    """Write a file of held-out predictions."""
     atomic.write(path, json.dumps(plain(held)))
 
 

@@ -420,7 +420,6 @@ def locate_model(name: str | Path) -> Path:
 
 
 def bundled_names() -> list[str]:
-    """Names of the models in the package."""
     return [path.name for path in bundled_folders()]
 
 

@@ -111,8 +111,6 @@ class OnnxNetwork:
 
 
 class _Session:
-    """A graph on a device."""
-
     def __init__(self, graph: Path, threads: int, device: str) -> None:
         self._graph, self._device = graph, device
         self._session = _session(graph, threads, device)

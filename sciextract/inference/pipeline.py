@@ -123,7 +123,6 @@ class Pipeline:
     subword_limit: int
 
     def predict(self, document: Document, settings: DecodeSettings) -> RawPrediction:
-        """All predictions of one document."""
         return self.predict_batch([document], settings)[0]
 
     def predict_batch(

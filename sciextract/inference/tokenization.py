@@ -199,8 +199,7 @@ def plan_windows(
         sentences: Token ranges that cover all words.
         limit: Most subwords a window may hold, special tokens not counted.
     """
-    total = int(subword_counts.sum())
-    if total <= limit:
+    if int(subword_counts.sum()) <= limit:
         whole = TokenRange(0, len(subword_counts))
         return [Window(whole, whole)] if len(whole) else []
     ends = np.concatenate([[0], np.cumsum(subword_counts)])

@@ -92,9 +92,7 @@ def _learn_entities(
 
 
 def _train(
-    finished: Sequence[TrainingDocument],
-    config: ModelConfig,
-    states: EncoderStates,
+    finished: Sequence[TrainingDocument], config: ModelConfig, states: EncoderStates
 ) -> Heads:
     pipeline, labels = states.extractor.pipeline, config.labels
     abstracts, entities = _learn_entities(finished, labels, states)

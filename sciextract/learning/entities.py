@@ -213,8 +213,7 @@ def _negatives(
         wanted = min(len(rows), most * max(positives, 5))
         if wanted:
             chosen.append(np.sort(random.choice(rows, wanted, replace=False)))
-            weight = min(len(rows) / wanted, _MOST_WEIGHT)
-            weights.append(np.full(wanted, weight, np.float32))
+            weights.append(np.full(wanted, min(len(rows) / wanted, _MOST_WEIGHT), np.float32))
     if not chosen:
         return np.zeros((0, 2), np.int64), np.zeros(0, np.float32)
     return spans[np.concatenate(chosen)], np.concatenate(weights)

@@ -113,11 +113,7 @@ def _pair_classes(abstract: Supervised, layout: RelationLayout) -> dict[tuple[Pl
 _LINK_RATE, _LINK_STEPS, _LINK_DECAY = 0.02, 150, 0.1
 
 
-def learn_links(
-    abstracts: Sequence[Supervised],
-    pipeline: Pipeline,
-    most: int,
-) -> LinkModel:
+def learn_links(abstracts: Sequence[Supervised], pipeline: Pipeline, most: int) -> LinkModel:
     """Fit the weights: marginal likelihood of the right antecedents (Lee et al. 2017, section 5), pulled to the model's.
 
     Args:

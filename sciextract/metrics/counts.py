@@ -58,7 +58,6 @@ class TokenWidths:
     __slots__ = ("_ends", "_starts")
 
     def __init__(self, tokens: TokenTable) -> None:
-        """Measure with the tokens of one document."""
         self._starts = [span.char_start for span in tokens.spans]
         self._ends = [span.char_end for span in tokens.spans]
 
@@ -161,7 +160,6 @@ class Tally(NamedTuple):
         return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
     def plus(self, other: Tally) -> Tally:
-        """Both tallies together."""
         return Tally(*[mine + theirs for mine, theirs in zip(self, other, strict=True)])
 
 

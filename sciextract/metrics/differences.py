@@ -55,7 +55,6 @@ class Side:
     """The items that one annotator has not rejected."""
 
     def __init__(self, document: AnnotatedDocument) -> None:
-        """Look at one document."""
         annotations = document.annotations
         self._entities = {entity.id: entity for entity in annotations.entities if _is_live(entity)}
         self._relations = [relation for relation in annotations.relations if _is_live(relation)]

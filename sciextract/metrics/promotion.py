@@ -111,7 +111,6 @@ class ScoreDifference:
         return self.after - self.before
 
     def to_json(self) -> dict[str, float]:
-        """Plain values; scores with two digits."""
         return {
             name: value
             if isinstance(value, int)
@@ -138,11 +137,9 @@ class Compared:
 
     @property
     def entities(self) -> int:
-        """Gold entities."""
         return self.tasks["entity"].gold if "entity" in self.tasks else 0
 
     def to_json(self) -> dict[str, Any]:
-        """Nested plain values."""
         return {
             "documents": self.documents,
             "target": self.target and self.target.to_json(),
@@ -167,7 +164,6 @@ class Blind(Compared):
     message: str
 
     def to_json(self) -> dict[str, Any]:
-        """Nested plain values."""
         # By name: the decorator makes a class with slots anew, and super() would still mean the first one.
         return {**Compared.to_json(self), "few": self.few, "told": self.message}
 

@@ -246,8 +246,6 @@ class TokenAlpha:
 
 @dataclass(frozen=True, slots=True)
 class SpanLabelAgreement:
-    """Entities of one label."""
-
     exact: F1Agreement
     overlap: F1Agreement
 

@@ -43,7 +43,6 @@ class TrainingEvent:
         dataclass(frozen=True, kw_only=True)(cls)
 
     def to_json(self) -> dict[str, Any]:
-        """The event as plain values."""
         values = {"event": self.kind, **asdict(self)}
         # Last, and of events from elsewhere only.
         there = values.pop("there")
@@ -142,8 +141,6 @@ class MemoryShort(TrainingEvent, kind="memory"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanLosses:
-    """Mean loss of each task."""
-
     entity: float
     relation: float
     coreference: float
@@ -198,7 +195,6 @@ class SeedScored(TrainingEvent, kind="seed_scores"):
     scores: Mapping[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """The event as plain values."""
         return {"event": self.kind, "seed": self.seed, **self.scores}
 
 
@@ -208,7 +204,6 @@ class GateScored(TrainingEvent, kind="gate"):
     report: GateReport
 
     def to_json(self) -> dict[str, Any]:
-        """The event as plain values."""
         return {"event": self.kind, **self.report.to_json()}
 
 

@@ -155,8 +155,7 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
             known, why = find_model(request.model), ""
         # An adapter has no weights of an encoder to go on with: training starts from its base.
         folder = known.open().base()
-        start = known_at(folder.path).id
-        stored = StartModelRecord(start, folder.hash, str(folder.path), why)
+        stored = StartModelRecord(known_at(folder.path).id, folder.hash, str(folder.path), why)
         record = run.note(
             start_model=stored, command=tuple(sys.argv[1:]), started=now(), **environment()
         )
@@ -174,8 +173,7 @@ def prepare(run: Run, request: RetrainRequest, status: StatusWriter) -> Prepared
             snapshot = read_snapshot(run.folder / SNAPSHOT)
             wanted = not request.no_cross_validation
             folds = plan_folds(snapshot, folder, project) if wanted else None
-        files = snapshot.manifest.files
-        run.note(schema=schema.to_mapping(), snapshot=files, folds=folds)
+        run.note(schema=schema.to_mapping(), snapshot=snapshot.manifest.files, folds=folds)
         return Prepared(run, request, folder, schema, snapshot, folds)
     return open_prepared(run, request, folder)
 
@@ -196,8 +194,7 @@ def _choose_start(project: Project) -> tuple[KnownModel, str]:
     comparison = compare_bases(project, EncoderStates(base), None)
     if comparison is None:
         return find_model(base.model.name), "chosen by the words of the texts"
-    best = comparison.best().extractor.model.name
-    return find_model(best), f"chosen by {comparison.words()}"
+    return find_model(comparison.best().extractor.model.name), f"chosen by {comparison.words()}"
 
 
 def open_prepared(run: Run, request: RetrainRequest, start_model: ModelFolder) -> Prepared:
@@ -312,8 +309,7 @@ def _suggesting_now(prepared: Prepared) -> TrainedOn:
 
 def model_name(name: str | None, project: Path) -> str:
     """The name of the new model: the one asked for, else the project's."""
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", name or project.stem)
-    return stem.strip("._-")[:48] or "model"
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name or project.stem).strip("._-")[:48] or "model"
 
 
 def _result(

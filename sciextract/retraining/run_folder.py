@@ -424,12 +424,10 @@ def new_run(project: Path | None) -> Run:
 
 def known_runs() -> list[Run]:
     """All runs on this machine, newest first by their names."""
-    files = sorted(runs_folder().glob(f"*/{RUN}"), reverse=True)
-    return [Run(file.parent) for file in files]
+    return [Run(file.parent) for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True)]
 
 
 def runs_of(project: Path) -> list[Run]:
-    """The runs of a project, newest first."""
     wanted = str(project.resolve())
     records = [(run, run.record()) for run in known_runs()]
     # Names hold seconds; two runs of one second are told apart by the nanoseconds of their records.

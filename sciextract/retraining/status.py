@@ -135,7 +135,6 @@ class StatusWriter:
         self._listener(Warned(message=why))
 
     def finish(self, result: RetrainResult) -> None:
-        """The retraining is done."""
         verdict = result.report.verdict
         self._status = replace(
             self._status,

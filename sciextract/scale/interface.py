@@ -62,7 +62,6 @@ class Chunk:
 
     @property
     def key(self) -> ChunkKey:
-        """Shard and number."""
         return self.shard, self.number
 
 
@@ -92,7 +91,6 @@ class ChunkResult:
 
     @property
     def key(self) -> ChunkKey:
-        """Shard and number."""
         return self.shard, self.number
 
 

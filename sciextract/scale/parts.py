@@ -92,7 +92,6 @@ class Entry:
 
     @property
     def key(self) -> ChunkKey:
-        """Shard and number."""
         return self.shard, self.number
 
 
@@ -372,7 +371,6 @@ class StoredParts(PartsFolder):
             self._uploaded = time.monotonic()
 
     def finish(self) -> None:
-        """Mark the manifest complete."""
         super().finish()
         self.upload(QUARANTINE, JOURNAL, MANIFEST)
 
@@ -401,8 +399,7 @@ class StoredParts(PartsFolder):
         for name in names:
             if (self.path / name).exists():
                 with _store_errors(self.place):
-                    data = (self.path / name).read_bytes()
-                    self._system.pipe_file(f"{self._root}/{name}", data)
+                    self._system.pipe_file(f"{self._root}/{name}", (self.path / name).read_bytes())
 
 
 @contextmanager

@@ -45,7 +45,6 @@ class RecordOutcome:
 
 
 def load_predictor(work: Work) -> RelationPredictor:
-    """The model that the work names."""
     return cast(RelationPredictor, work.choice.load())
 
 
@@ -131,8 +130,7 @@ def chunk_result(chunk: Chunk, outcomes: Sequence[RecordOutcome]) -> ChunkResult
     counts = sum((outcome.counts for outcome in outcomes), RunCounts())
     problems = tuple(outcome.problem for outcome in outcomes if outcome.problem is not None)
     shown = tuple(warnings[:MOST_WARNINGS])
-    made_from = chunk.fingerprint
-    return ChunkResult(*chunk.key, lines, counts, problems, made_from, chunk.last, shown)
+    return ChunkResult(*chunk.key, lines, counts, problems, chunk.fingerprint, chunk.last, shown)
 
 
 LONG_TEXT = 100_000
@@ -157,7 +155,6 @@ class WorkerTask:
 
     @property
     def characters(self) -> int:
-        """Length of all records."""
         return sum(item.characters for item in self.items)
 
     def seconds(self, timeout: float) -> float:

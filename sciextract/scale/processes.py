@@ -138,7 +138,6 @@ class Worker(threading.Thread):
         self._closing = False
 
     def run(self) -> None:
-        """Work until there is no more."""
         try:
             while not self._closing:
                 # As many tasks as a process may have; only the first one is worth waiting for.
@@ -148,9 +147,8 @@ class Worker(threading.Thread):
                     except queue.Empty:
                         break
                     if task is None:
-                        self._tasks.put(
-                            None
-                        )  # for the other workers, and for this one when it is done
+                        # For the other workers, and for this one when it is done.
+                        self._tasks.put(None)
                         break
                     self._under_way.append(task)
                 if not self._under_way or self._closing:
@@ -228,7 +226,6 @@ class Worker(threading.Thread):
         self._results.put(done)
 
     def _drop_process(self) -> None:
-        """End and forget the process."""
         with self._lock:
             process, self._process = self._process, None
         # Outside of the lock: waiting for its end must not stop whoever abandons all workers.
@@ -267,7 +264,6 @@ class WorkerPool:
         self._waiting_characters = 0
 
     def close(self) -> None:
-        """End all workers."""
         for worker in self._workers:
             worker.abandon()
         self._tasks.put(None)
@@ -277,7 +273,6 @@ class WorkerPool:
                 worker.join()
 
     def submit(self, task: WorkerTask) -> None:
-        """Have a task done."""
         self._tasks.put(task)
         self._waiting_characters += task.characters
         while self._idle and (
@@ -418,7 +413,6 @@ class ProcessEngine:
         predictor = None
         for chunk in chunks:
             if chunk.items and predictor is None:
-                options = replace(work.choice.options, threads=None)
-                choice = replace(work.choice, options=options)
+                choice = replace(work.choice, options=replace(work.choice.options, threads=None))
                 predictor = RecordPredictor(replace(work, choice=choice))
             yield chunk_result(chunk, predictor.outcomes(chunk.items) if predictor else [])

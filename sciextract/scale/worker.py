@@ -102,11 +102,9 @@ class WorkerProcess:
         return outcomes
 
     def kill(self) -> None:
-        """End it now."""
         self._process.kill()
 
     def close(self) -> None:
-        """End it, and forget it."""
         self.kill()
         self._process.wait()
         self._connection.close()

@@ -193,7 +193,6 @@ class Verdicts:
 
 
 def verdicts_of(document: TrainingDocument) -> Verdicts:
-    """The verdicts on all items of a document."""
     annotations = document.annotated.annotations
     judge = _Judge(annotations, document.complete)
     mentions = dict(judge.mentions())
@@ -263,14 +262,12 @@ class _Judge:
             self.spans[entity.fragments] = min(self.entities[entity.id], known, key=order.index)
 
     def relation(self, relation: Relation) -> Verdict:
-        ends = (relation.head, relation.tail)
-        return self._with_entities(relation.state, ends, Layer.RELATIONS)
+        return self._with_entities(relation.state, (relation.head, relation.tail), Layer.RELATIONS)
 
     def mentions(self) -> Iterator[tuple[Pair, Verdict]]:
         for cluster in self._annotations.clusters:
             for entity, state in zip(cluster.mentions, mention_states(cluster), strict=True):
-                verdict = self._with_entities(state, (entity,), Layer.COREFERENCE)
-                yield (cluster.id, entity), verdict
+                yield (cluster.id, entity), self._with_entities(state, (entity,), Layer.COREFERENCE)
 
     def _with_entities(self, state: State, entities: tuple[str, ...], layer: Layer) -> Verdict:
         """What an item says, given what is known of the entities that it needs."""

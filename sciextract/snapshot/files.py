@@ -88,7 +88,6 @@ class SplitCounts:
     finished: int = 0
 
     def add(self, document: TrainingDocument) -> None:
-        """Count a document."""
         self.documents += 1
         _count(self.origins, document.origin.value)
         self.finished += document.origin is Origin.PROJECT and bool(document.complete)
@@ -369,7 +368,6 @@ def _write_files(
 
 
 def file_of(split: Split) -> str:
-    """The name of a split's file."""
     return f"{split.value}.jsonl"
 
 

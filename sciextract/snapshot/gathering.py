@@ -53,7 +53,6 @@ class LabelCounts:
         self.relations = Counter() if relations is None else relations
 
     def add(self, annotated: AnnotatedDocument) -> None:
-        """Count those of a document."""
         self.entities.update(_positive(annotated.annotations.entities))
         self.relations.update(_positive(annotated.annotations.relations))
 

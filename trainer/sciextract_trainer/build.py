@@ -72,7 +72,6 @@ class SubwordRules:
     limit: int
 
     def encoder(self) -> SubwordTokenizer:
-        """The subword encoder that the core uses."""
         return SubwordTokenizer(self.tokenizer, self.prefix, self.suffix, self.unknown, self.limit)
 
 

@@ -47,7 +47,6 @@ class Items:
         return len(self.plain)
 
     def of(self, rows: Bools) -> Items:
-        """Some of the items."""
         return Items(self.plain[rows], self.hits[rows], self.owners[rows])
 
     def scores(self, temperature: float, shift: float) -> Reals:
@@ -424,8 +423,7 @@ def fit_calibrated(
     pipeline: Pipeline, dev: Dev, start: DecodeSettings
 ) -> tuple[DecodeSettings, Calibrations]:
     """Thresholds with the best F1, then the scale; what is predicted depends on the thresholds alone."""
-    settings = fit_settings(pipeline, dev, start.plain)
-    return calibrated_settings(pipeline, dev, settings)
+    return calibrated_settings(pipeline, dev, fit_settings(pipeline, dev, start.plain))
 
 
 def calibrated_settings(

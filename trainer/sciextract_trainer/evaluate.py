@@ -134,8 +134,7 @@ def dev_report(
     predict: Predictor, gold: Sequence[AnnotatedDocument], symmetric: Iterable[str]
 ) -> EvaluationReport:
     """The full report on gold documents, without confidence intervals."""
-    predicted = predictions(predict, gold)
-    return evaluate(gold, predicted, frozenset(symmetric), bootstrap=False)
+    return evaluate(gold, predictions(predict, gold), frozenset(symmetric), bootstrap=False)
 
 
 def dev_scores(

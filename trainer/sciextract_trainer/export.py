@@ -47,8 +47,7 @@ FULL_ATTENTION = frozenset(
 
 def has_full_attention(encoder: nn.Module) -> bool:
     """Whether no query of an encoder can be without a key, whatever is padded; unknown kinds are not trusted."""
-    kind = getattr(getattr(encoder, "config", None), "model_type", None)
-    return kind in FULL_ATTENTION
+    return getattr(getattr(encoder, "config", None), "model_type", None) in FULL_ATTENTION
 
 
 def drop_guards(path: Path) -> int:
@@ -277,8 +276,7 @@ def assert_parity(
 
 
 def _gap(left: object, right: object, name: str) -> float:
-    difference = np.abs(getattr(left, name) - getattr(right, name))
-    return float(difference.max(initial=0.0))
+    return float(np.abs(getattr(left, name) - getattr(right, name)).max(initial=0.0))
 
 
 def random_pairs(hidden: int, types: int, max_width: int, seed: int = 0) -> list[PairInput]:

@@ -59,7 +59,6 @@ def choose_device(name: str) -> torch.device:
 
 
 def describe(device: torch.device) -> str:
-    """The device in words, for reports."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"{device.type}, {torch.get_num_threads()} threads" if device.type == "cpu" else "mps"

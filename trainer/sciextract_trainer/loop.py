@@ -198,7 +198,6 @@ class L2SP:
 
 
 def trainable_parameters(network: nn.Module) -> list[nn.Parameter]:
-    """The parameters that training changes."""
     return [parameter for parameter in network.parameters() if parameter.requires_grad]
 
 
@@ -265,8 +264,7 @@ def train(
         enable_checkpointing(network)
     group.spread(network)
     # The schedule needs to know beforehand how many steps there will be.
-    own = len(_part_of(config, data.examples, 1))
-    documents = own + _count_rehearsed(config, data)
+    documents = len(_part_of(config, data.examples, 1)) + _count_rehearsed(config, data)
     optimiser = make_optimiser(network, config)
     steps = config.epochs * -(-documents // documents_of_step(config, group))
     state = TrainingState(

@@ -163,8 +163,6 @@ class LocalTrainer(Trainer):
 
 
 class _Training:
-    """The training of one run."""
-
     def __init__(self, prepared: Prepared, device: torch.device, status: StatusWriter) -> None:
         self._prepared = prepared
         self._run = prepared.run
@@ -199,7 +197,6 @@ class _Training:
             self._predict_fold(start, snapshot, number, fold)
 
     def _train_model(self, start: StartModel, snapshot: Snapshot) -> None:
-        """Train the new model and write its folder."""
         folder, dev = self._run.folder, snapshot.dev
         with recording(self._run, self._device):
             for label in start.new_labels:
@@ -236,8 +233,7 @@ class _Training:
 
     def _predict_fold(self, start: StartModel, snapshot: Snapshot, number: int, fold: Fold) -> None:
         """Train once more without the abstracts of a fold, and predict these as the new model would be used."""
-        count = len(self._prepared.folds or ())
-        event = FoldStarted(number=number, of=count, documents=len(fold))
+        event = FoldStarted(number=number, of=len(self._prepared.folds or ()), documents=len(fold))
         self._status.enter_fold(event)
         self._status.event(event)
         folder = self._run.folder / TRAINING_FOLD.format(number)

@@ -47,7 +47,6 @@ class SeedScores:
         )
 
     def mean(self, task: str) -> float:
-        """Mean over the seeds."""
         return mean(scores[task] for scores in self.by_seed.values())
 
     def sd(self, task: str) -> float | None:

@@ -134,7 +134,6 @@ def load_adapter(folder: ModelFolder, base: ModelFolder, pipeline: Pipeline) -> 
 
 
 def _tensors(heads: Heads) -> dict[str, Floats]:
-    """The weights of all heads by name."""
     found = {"links.weights": heads.links.weights}
     both: tuple[tuple[str, Head, Floats], ...] = (
         ("entities", heads.entities.head, heads.entities.projection),

@@ -171,8 +171,7 @@ class Adapter:
         its, merged = self._own(document, settings)
         labels = self.labels
         if self.layers:
-            names = self.base.labels.entities
-            columns = [0, *(1 + labels.entities.index(name) for name in names)]
+            columns = [0, *(1 + labels.entities.index(name) for name in self.base.labels.entities)]
             types = np.zeros((len(its.mentions), 1 + len(labels.entities)), np.float32)
             types[:, columns] = its.mentions.types
             mentions = replace(its.mentions, types=types, features=types)
@@ -199,8 +198,7 @@ class Adapter:
         """What the base itself predicts, computed from the text: the states are rounded."""
         own = replace(self.base_config.settings, candidates=settings.candidates, only=settings.only)
         [its] = self.base.predict_batch([document], own)
-        found = annotate_raw(document, its, self.base.labels, own, self.base_model)
-        return its, found.annotations
+        return its, annotate_raw(document, its, self.base.labels, own, self.base_model).annotations
 
     def _raw(self, words: Words, mentions: Mentions, settings: DecodeSettings) -> RawPrediction:
         found = MentionStates.of(words, mentions.spans, self.base)

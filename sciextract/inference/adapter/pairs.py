@@ -67,8 +67,7 @@ class MentionStates:
         if len(rows):
             own = logits[spans[rows, 0], width[rows]]
             types[rows] = type_probabilities(own, pipeline.labels.group_columns)
-        every = np.ones(len(spans), np.bool_)
-        return cls(words, Mentions(spans, types, types, every), states)
+        return cls(words, Mentions(spans, types, types, np.ones(len(spans), np.bool_)), states)
 
     def base_relations(self, pairs: Ints, pipeline: Pipeline) -> ScoredPairs:
         """What the bundled model says of unordered pairs; ``pairs`` has every mirror."""
@@ -87,8 +86,7 @@ class MentionStates:
             return np.full(len(links), -2, np.float32)
         first = self.states.first[self.mentions.spans[:, 0]]
         last = self.states.last[self.mentions.spans[:, 1]]
-        document = self.words.document
-        return pipeline.link_scores(self.mentions, first, last, links, document)
+        return pipeline.link_scores(self.mentions, first, last, links, self.words.document)
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ class EncodedDocument:
 
     @property
     def size_bytes(self) -> int:
-        """Memory of the states."""
         return self.first.nbytes + self.last.nbytes + self.span_logits.nbytes
 
 
@@ -97,5 +96,4 @@ class EncoderStates:
 
     @cached_property
     def hidden(self) -> int:
-        """Length of a state."""
         return int(self.of(make_document("", "a")).first.shape[1])

@@ -72,7 +72,6 @@ class AutoExtractor:
         self.model = ModelId(AUTO, hashlib.sha256(hashes.encode()).hexdigest())
 
     def model_of(self, document: Document) -> ModelId:
-        """The model that predicts a document."""
         return self._ids[suited_model(document.text)]
 
     def annotate(self, document: Document) -> AnnotatedDocument:
@@ -90,7 +89,6 @@ class AutoExtractor:
         yield from in_order(self.annotate, documents, self._workers)
 
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
-        """The same between given entities."""
         yield from in_order(self.annotate_given, items, self._workers)
 
     def _suited_model(self, domain: Domain) -> Extractor:

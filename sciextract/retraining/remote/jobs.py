@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sciextract.codec import convert
@@ -17,7 +17,6 @@ REMOTE_FILES = "there"
 
 
 def ssh_of(location: JobLocation) -> Ssh:
-    """The machine of a job."""
     return Ssh(location.host, location.python)
 
 
@@ -126,10 +125,6 @@ class ListedJob:
     epochs: int
     problem: str = ""
 
-    def to_json(self) -> dict[str, Any]:
-        """The line as one JSON object."""
-        return asdict(self)
-
 
 def overview(*, ask: bool = True) -> list[ListedJob]:
     """All jobs, newest first; machines are asked side by side, one that is silent holds up no other.
@@ -138,7 +133,7 @@ def overview(*, ask: bool = True) -> list[ListedJob]:
         ask: Whether to ask the machines of jobs that were started and not fetched.
     """
 
-    def listed(job: tuple[Run, JobLocation]) -> ListedJob:
+    def look_at(job: tuple[Run, JobLocation]) -> ListedJob:
         run, location = job
         state, problem = location.state, ""
         if ask and state == "started":
@@ -157,7 +152,7 @@ def overview(*, ask: bool = True) -> list[ListedJob]:
     known = list(jobs())
     # Side by side: a silent machine takes 60 seconds to be given up.
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return list(pool.map(listed, known))
+        return list(pool.map(look_at, known))
 
 
 def known_hosts() -> list[str]:

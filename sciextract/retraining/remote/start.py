@@ -186,7 +186,7 @@ class RemoteTarget:
         Raises:
             RemoteError: Names what is lacking and how to get it.
         """
-        host, is_gpu = self.host, self.device == "cuda"
+        host = self.host
         if machine.python < LEAST_PYTHON:
             version = ".".join(map(str, machine.python))
             least = ".".join(map(str, LEAST_PYTHON))
@@ -212,9 +212,8 @@ class RemoteTarget:
             raise RemoteError(f"{host} has no rsync", "install it there")
         if self.slurm and not machine.sbatch:
             raise RemoteError(f"{host} has no sbatch", "omit --slurm, or use the login node")
-        if (
-            is_gpu and not self.slurm and not machine.gpus
-        ):  # with SLURM the login node need not have one
+        # With SLURM the login node need not have one.
+        if self.device == "cuda" and not self.slurm and not machine.gpus:
             raise RemoteError(f"{host} shows no NVIDIA GPU", "omit --gpu to train on the CPU")
 
 
@@ -256,9 +255,8 @@ def start(run: Run, task: RemoteTask, machine: Machine) -> JobLocation:
     core, trainer = Path(sciextract.__file__).parent, find_spec("sciextract_trainer")
     if trainer is None or trainer.submodule_search_locations is None:
         raise MissingExtraError("training", "train")
-    data = (
-        [] if (core / "_data").is_dir() else [core.parent / "schemas"]
-    )  # the latter in a checkout
+    # In a checkout the schemas lie beside the package.
+    data = [] if (core / "_data").is_dir() else [core.parent / "schemas"]
     package = [core, Path(trainer.submodule_search_locations[0]), *data]
     sent = [task.model, *task.run_files]
     files = [file for path in sent for file in (path, *path.rglob("*")) if file.is_file()]

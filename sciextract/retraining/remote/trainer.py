@@ -290,8 +290,7 @@ class EventRelay:
 
     def connection_lost(self, why: str, seconds: float) -> None:
         """The connection is down for a while; the job continues."""
-        message = f"{why}; next try in {seconds:g} seconds, the job continues"
-        self._status.connection_lost(message)
+        self._status.connection_lost(f"{why}; next try in {seconds:g} seconds, the job continues")
 
     def _enter(self, event: TrainingEvent) -> None:
         if isinstance(event, RunStarted):

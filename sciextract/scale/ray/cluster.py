@@ -140,7 +140,6 @@ def refuse_other(node: str, version: str | None) -> None:
 
 
 def this_node() -> str:
-    """The name of the machine that this runs on."""
     import ray
 
     return f"{platform.node()} ({ray.util.get_node_ip_address()})"

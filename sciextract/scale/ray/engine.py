@@ -62,11 +62,9 @@ class Refusal:
 
     @classmethod
     def of(cls, error: SciextractError, node: str) -> Refusal:
-        """The refusal for an error."""
         return cls(f"{error.message} (on node {node})", error.hint, error.exit_code)
 
     def error(self) -> SciextractError:
-        """The error again."""
         return WorkerRefusedError(self.message, self.hint, self.exit_code)
 
 
@@ -82,7 +80,6 @@ def pack(envelope: Envelope) -> pa.Table:
 
 
 def unpack(table: pa.Table) -> Iterator[Envelope]:
-    """The envelopes of a table."""
     for value in table.column(COLUMN):
         yield pickle.loads(value.as_py())
 

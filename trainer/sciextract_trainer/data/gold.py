@@ -47,8 +47,7 @@ def read_gold(path: Path, schema: LabelSchema, part: Part = Part.TRAIN) -> list[
 
 def unseen_labels(documents: Sequence[AnnotatedDocument], schema: LabelSchema) -> list[str]:
     """Labels of the schema without an example, sorted: a model cannot learn them."""
-    known = {*schema.entity_labels, *schema.relation_labels}
-    return sorted(known - _used_labels(documents))
+    return sorted({*schema.entity_labels, *schema.relation_labels} - _used_labels(documents))
 
 
 def has_untyped(documents: Iterable[AnnotatedDocument]) -> bool:

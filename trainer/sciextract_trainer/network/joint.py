@@ -214,7 +214,6 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
-        """States and span scores of each window."""
         padded = pad(windows)
         arrays = (padded.input_ids, padded.attention_mask, padded.word_first, padded.word_last)
         outputs = self._network(*(torch.from_numpy(array).to(self._device) for array in arrays))
@@ -224,7 +223,6 @@ class TorchNetwork:
 
     @torch.inference_mode()
     def score_pairs(self, pairs: PairInput) -> PairScores:
-        """Relation and antecedent scores."""
         arrays = [
             torch.from_numpy(np.ascontiguousarray(getattr(pairs, field.name))).to(self._device)
             for field in fields(pairs)
@@ -249,7 +247,6 @@ class RememberingNetwork:
         self._scores: dict[tuple[bytes, ...], PairScores] = {}
 
     def encode(self, windows: Sequence[EncoderInput]) -> list[WordStates]:
-        """States and span scores of each window."""
         keys = [_key(window) for window in windows]
         new = {
             key: window
@@ -261,7 +258,6 @@ class RememberingNetwork:
         return [self._states[key] for key in keys]
 
     def score_pairs(self, pairs: PairInput) -> PairScores:
-        """Relation and antecedent scores."""
         key = _key(pairs)
         if key not in self._scores:
             self._scores[key] = self._network.score_pairs(pairs)

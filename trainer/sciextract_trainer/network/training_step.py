@@ -126,7 +126,6 @@ class Losses:
     coreference: Tensor
 
     def total(self, config: TrainConfig) -> Tensor:
-        """The weighted sum."""
         return (
             config.entity_weight * self.entity
             + config.relation_weight * self.relation
