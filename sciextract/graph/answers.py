@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from sciextract.graph.queries.results import Result
 
 
-def write_papers(
-    papers: Sequence[Paper], graph: Path, output: Path, *, force: bool = False
-) -> None:
+def write_papers(papers: Sequence[Paper], graph: Path, output: Path, *, force: bool) -> None:
     """Write papers as CSV or BibTeX, as the name of the file ends.
 
     In CSV a cell that a spreadsheet would run has an apostrophe before it.
@@ -50,9 +48,7 @@ def write_papers(
     write_files({"": lines[checked_ending(output, lines)]}, graph, output, force=force)
 
 
-def write_results(
-    results: Sequence[Result], graph: Path, output: Path, *, force: bool = False
-) -> None:
+def write_results(results: Sequence[Result], graph: Path, output: Path, *, force: bool) -> None:
     """Write results as CSV: see :func:`write_papers`.
 
     Raises:

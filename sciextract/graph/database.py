@@ -155,13 +155,11 @@ _PROBLEMS = {
 
 
 @contextmanager
-def open_graph(
-    path: Path | str, *, write: bool = False, earlier: bool = False
-) -> Iterator[Connection]:
+def open_graph(file: Path, *, write: bool = False, earlier: bool = False) -> Iterator[Connection]:
     """The connection to a graph, in autocommit mode.
 
     Args:
-        path: The file.
+        file: The file.
         write: Whether to make it where there is none, and to open what a killed build left unfinished.
         earlier: Whether only repairs are wanted, which have the same table in all earlier versions.
 
@@ -169,7 +167,6 @@ def open_graph(
         GraphMissingError: There is no such file.
         GraphError: It is not a graph, of a newer version, unfinished, damaged, locked or on a full disk.
     """
-    file = Path(path)
     if file.is_dir():
         raise GraphError(f"{file} is a folder", "name a graph file with --graph")
     if not write and not file.exists():

@@ -139,7 +139,6 @@ class DeriveSettings:
 
     @classmethod
     def from_json(cls, text: str) -> DeriveSettings:
-        """The settings of such a text."""
         share, symmetric = json.loads(text)
         return cls(share, frozenset(symmetric))
 

@@ -148,14 +148,12 @@ _EDGES = {**_EDGE_TYPES, "relation": "string", "evidence": "string[]"}
 
 
 def neo4j_nodes(connection: Connection, least: int) -> Iterator[list[object]]:
-    """The rows of the table of nodes."""
     for number, values in _node_rows(connection, least):
         names = [_item(alias.surface) for alias in aliases_of(connection, number)]
         yield [number, *values.values(), values["label"], ";".join(dict.fromkeys(names))]
 
 
 def neo4j_edges(connection: Connection, least: int) -> Iterator[list[object]]:
-    """The rows of the table of relationships."""
     for (_, *ends), values, places in _edge_rows(connection, least):
         found = [f"{_item(key)}#char={start},{end}" for key, start, end, _ in places]
         yield [*ends, *values.values(), values["label"], ";".join(found)]

@@ -241,7 +241,7 @@ def concepts_of(
             proposed.update(cluster.mentions)
             links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
     concepts = []
-    for group in _coreferent_groups(kept, annotations.clusters):
+    for group in _group_entities(kept, annotations.clusters):
         mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(mention.key for mention in mentions):
@@ -267,9 +267,7 @@ def concepts_of(
     return concepts
 
 
-def _coreferent_groups(
-    entities: Sequence[Entity], clusters: Iterable[Cluster]
-) -> list[list[Entity]]:
+def _group_entities(entities: Sequence[Entity], clusters: Iterable[Cluster]) -> list[list[Entity]]:
     """Entities that mean the same, together; clusters that share a mention are one."""
     group_of = dict(zip([entity.id for entity in entities], count(), strict=False))
     for cluster in clusters:

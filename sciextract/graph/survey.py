@@ -129,7 +129,6 @@ def write_survey(
 
 
 def survey(connection: Connection, node: Node) -> Survey:
-    """What a graph tells about a node."""
     quoter = Quoter(connection, [node.id])
     first = islice(quoter.defining(), _MOST_DEFINITIONS)
     defined = [Statement("As defined", paper) for paper in first]

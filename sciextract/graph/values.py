@@ -38,7 +38,6 @@ class Spot(NamedTuple):
     name: str
 
     def overlaps(self, other: Spot) -> bool:
-        """Whether they share a character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -181,9 +180,7 @@ _DATA = re.compile(
     r"(?i)[0-9]|\b(?:data\s?sets?|corpus|corpora|(?:test|dev|validation|evaluation)\s?sets?|tasks?|benchmarks?|treebanks?|track"
     r"|leaderboard|challenge|collections?)$"
 )
-_DATA_HEAD = re.compile(
-    r"(?i)\b(?:data\s?sets?|corpus|corpora|[\w-]*bench(?:marks?)?|leaderboard)$"
-)
+_DATA_END = re.compile(r"(?i)\b(?:data\s?sets?|corpus|corpora|[\w-]*bench(?:marks?)?|leaderboard)$")
 _ON = re.compile(r"(?i)\b(?:on|over|across)\s(?:[\w-]+\s){0,3}$")
 _FOR = re.compile(r"(?i)\b(?:for|in)\s(?:[\w-]+\s){0,2}$")
 # "94 % accuracy on PondBank, 72 % on FernCorp": the second number has another data set.
@@ -332,7 +329,7 @@ def _find_everywhere(text: str, spots: Sequence[Spot]) -> list[Spot]:
     """The mentions, and other places of the same words; what is called a data set is no metric."""
     named: dict[str, Spot] = {}
     for spot in spots:
-        is_data = spot.label == METRIC and _DATA_HEAD.search(spot.name)
+        is_data = spot.label == METRIC and _DATA_END.search(spot.name)
         named.setdefault(spot.name, spot._replace(label=MATERIALS[0]) if is_data else spot)
     found = [spot._replace(label=named[spot.name].label) for spot in spots]
     for name in sorted(named, key=len, reverse=True):
@@ -372,7 +369,7 @@ def _is_data_set(text: str, spot: Spot) -> bool:
     """Whether a material is one data set with a name."""
     name = spot.name
     inner = " " not in name and re.search(r"(?<=\S)[A-Z0-9]", name)
-    named = _DATA_HEAD.search(name) or (inner and _ON.search(text[: spot.start]))
+    named = _DATA_END.search(name) or (inner and _ON.search(text[: spot.start]))
     proper = named and _PROPER.search(name) and not name.endswith("s")
     return bool(proper) and _is_material(text, spot)
 
@@ -408,10 +405,8 @@ def _groups(
         before = next((chain for chain in reversed(listed) if chain[-1].end <= start), None)
         tie = before and _METRIC_BEFORE.fullmatch(plain, before[-1].end, start)
         followed = after and _METRIC_AFTER.fullmatch(sentence, end, after[0].start)
-        marked = [
-            number["unit"] or number["shared"] or "." in number["value"] for number in numbers
-        ]
-        whole = not any(marked)
+        marks = [number["unit"] or number["shared"] or "." in number["value"] for number in numbers]
+        whole = not any(marks)
         # Whole numbers before plain words count them, "814 usefulness assessments" and "30 Hb outliers"; what stands
         # in a bracket with more, "12 (CRP reduced", and "PcbCO2 = 18.0 Torr" tell of something else.
         last = after[-1].end if after else end

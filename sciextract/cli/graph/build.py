@@ -194,16 +194,13 @@ class BuildScreen:
         self._line = ProgressLine(shown)
 
     def end(self) -> None:
-        """Leave an empty line."""
         self._line.clear()
 
     def bad_record(self, error: FormatError) -> None:
-        """Say what is left out."""
         self._line.clear()
         say("Warning", f"left out: {error.message}", error.hint)
 
     def progress(self, done: int) -> None:
-        """Show how many abstracts are read."""
         self._done = done
         self._line.update(done)
 

@@ -106,7 +106,7 @@ def test_years_leave_out_papers_without_a_year(connection: sqlite3.Connection) -
 
 def test_files_are_read_back(connection: sqlite3.Connection, graph: Path, tmp_path: Path) -> None:
     papers = papers_of(connection, node(connection, "beam search"), sentences=2)
-    write_papers(papers, graph, tmp_path / "p.bib")
+    write_papers(papers, graph, tmp_path / "p.bib", force=False)
     records = list(read([str(tmp_path / "p.bib")]))
     assert not any(isinstance(record, BadRecord) for record in records)
     titles = [
@@ -115,7 +115,7 @@ def test_files_are_read_back(connection: sqlite3.Connection, graph: Path, tmp_pa
         if isinstance(record, AnnotatedDocument)
     ]
     assert titles == ["two", "Trees & {Graphs}", "␛" + HOSTILE[1:]]
-    write_papers(papers, graph, tmp_path / "p.csv")
+    write_papers(papers, graph, tmp_path / "p.csv", force=False)
     with (tmp_path / "p.csv").open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["year"] for row in rows] == ["2003", "2001", "1999"]

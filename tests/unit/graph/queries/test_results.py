@@ -135,7 +135,7 @@ def test_the_table_is_safe(tmp_path: Path) -> None:
     build(tmp_path / "g.graph", abstract("a", text, mentions, title=HOSTILE, doi="10.1000/x"))
     with open_graph(tmp_path / "g.graph") as connection:
         found = results(connection)
-    write_results(found, tmp_path / "g.graph", tmp_path / "r.csv")
+    write_results(found, tmp_path / "g.graph", tmp_path / "r.csv", force=False)
     with (tmp_path / "r.csv").open(encoding="utf-8-sig", newline="") as file:
         (row,) = csv.DictReader(file)
     assert (row["material"], row["value"], row["doi"]) == ("'=WMT14", "28.4", "10.1000/x")
