@@ -275,7 +275,7 @@ JOINT: Family[JointNetwork, Example, Batch] = Family(
     collate,
     lambda network, batch, config, labels: batch_losses(network, batch, config, labels.relations),
     lambda *network: serve_pipeline(_pipeline(*network), DEV_SETTINGS),
-)  # fmt: skip
+)
 """Whole abstract in one pass; what model folders hold."""
 
 GIVEN = replace(JOINT, predictor=lambda *network: GivenPredictor(_pipeline(*network), DEV_SETTINGS))

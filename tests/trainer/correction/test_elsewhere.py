@@ -47,9 +47,7 @@ def server(_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def project(tmp_path: Path, schema: LabelSchema) -> Path:
-    documents = [
-        *corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3),
-    ]  # fmt: skip
+    documents = [*corrected(Split.TRAIN, 4), *corrected(Split.DEV, 2), *corrected(Split.GATE, 3)]
     return new_project(tmp_path / "otters.sciextract", schema, documents, [])
 
 

@@ -93,9 +93,7 @@ def test_subwords_know_no_neighbours(family_rules: SubwordRules, words: list[str
     assert together.ids.tolist() == [number for ids in alone for number in ids]
 
 
-def test_every_word_starts_as_after_a_space(
-    make_encoder: Callable[[str], Path],
-) -> None:
+def test_every_word_starts_as_after_a_space(make_encoder: Callable[[str], Path]) -> None:
     for family, mark in (("roberta", "Ġ"), ("deberta", "Ġ"), ("albert", "▁"), ("deberta-v3", "▁")):
         rules = load_subword_rules(str(make_encoder(family)))
         split = rules.encoder().split(["networks", "networks", "(", "-ish"])
@@ -106,9 +104,11 @@ def test_every_word_starts_as_after_a_space(
 def test_a_split_before_the_bytes_marks_each_word_once(encoder_copy: Callable[[str], Path]) -> None:
     folder = encoder_copy("roberta")
     split = {
-        "type": "Split", "pattern": {"Regex": " ?[A-Za-z]+| ?[^A-Za-z ]+"},
-        "behavior": "Isolated", "invert": False,
-    }  # fmt: skip
+        "type": "Split",
+        "pattern": {"Regex": " ?[A-Za-z]+| ?[^A-Za-z ]+"},
+        "behavior": "Isolated",
+        "invert": False,
+    }
     with_bytes = {
         "type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False,
     }  # fmt: skip

@@ -73,14 +73,7 @@ def compared(
     samples: int = 300,
 ) -> GateReport:
     layers = complete if complete is not None else [ALL] * len(gold)
-    return compare_models(
-        gold,
-        before,
-        after,
-        SYMMETRIC,
-        complete=layers,
-        samples=samples,
-    )
+    return compare_models(gold, before, after, SYMMETRIC, complete=layers, samples=samples)
 
 
 class TestVerdicts:
@@ -321,9 +314,15 @@ class TestBlind:
 
     def blind(self, number: int, before: list[Scorable], after: list[Scorable]) -> GateReport:
         return compare_models(
-            GOLD, before, after, SYMMETRIC, complete=[ALL] * 40, samples=50, blind=True,
+            GOLD,
+            before,
+            after,
+            SYMMETRIC,
+            complete=[ALL] * 40,
+            samples=50,
+            blind=True,
             suggested=first(number),
-        )  # fmt: skip
+        )
 
     def test_only_where_it_is_asked_for(self) -> None:
         assert compared(predicted(0.6, 1), predicted(0.8, 2)).blind is None

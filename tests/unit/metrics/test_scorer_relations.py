@@ -31,8 +31,11 @@ def test_doubled_counts_symmetric_relations_twice_on_every_side() -> None:
     gold = [relation(A, B), relation(B, C, "COMPARE"), relation(A, C, "COMPARE")]
     predicted = [relation(A, B), relation(C, B, "COMPARE"), relation(C, A, "PART-OF")]
     assert tallies(gold, predicted) == (
-        Tally(2, 3, 2, 3), Tally(2, 3, 2, 3), Tally(3, 4, 3, 5), Tally(1, 3, 1, 3),
-    )  # fmt: skip
+        Tally(2, 3, 2, 3),
+        Tally(2, 3, 2, 3),
+        Tally(3, 4, 3, 5),
+        Tally(1, 3, 1, 3),
+    )
 
 
 def test_both_directions_of_one_symmetric_pair_count_once_unordered() -> None:
@@ -67,8 +70,4 @@ def test_labels_are_counted_by_boundaries_and_in_order() -> None:
     counts = tally(gold, scored([], found), SYMMETRIC)
     assert {
         path[2]: variant for path, variant in counts.items() if path[:2] == ("relation", "labels")
-    } == {
-        "USED-FOR": Tally(1, 1, 1, 1),
-        "COMPARE": Tally(1, 1, 1, 1),
-        "PART-OF": Tally(0, 1, 0, 1),
-    }
+    } == {"USED-FOR": Tally(1, 1, 1, 1), "COMPARE": Tally(1, 1, 1, 1), "PART-OF": Tally(0, 1, 0, 1)}
