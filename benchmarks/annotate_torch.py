@@ -122,9 +122,9 @@ class TorchPipelineContender:
         documents.sort(key=lambda document: len(document.tokens))
         raw = self._pipeline.predict_batch(documents, self._extractor.settings, self._batching)
         for document, prediction in zip(documents, raw, strict=True):
-            encode(self._annotated(document, prediction))
+            encode(self._annotate(document, prediction))
 
-    def _annotated(self, document: Document, prediction: Any) -> AnnotatedDocument:
+    def _annotate(self, document: Document, prediction: Any) -> AnnotatedDocument:
         settings, model = self._extractor.settings, self._extractor.model
         return annotate_raw(document, prediction, self._pipeline.labels, settings, model)
 

@@ -113,7 +113,7 @@ class Bench:
     def _pipeline_rows(self) -> Iterator[list[str]]:
         for tokens in (None, *self.options.batch_tokens):
             extractor = self._extractor(tokens)
-            spent = [_timed(extractor, self.documents) for _ in range(self.options.rounds)]
+            spent = [_time(extractor, self.documents) for _ in range(self.options.rounds)]
             name = f"pipeline, {tokens} pieces" if tokens else "pipeline, as it is"
             self.seconds[name] = spent
             yield self._row(name, spent, None)
@@ -187,7 +187,7 @@ def _padding(calls: Calls) -> float:
     )
 
 
-def _timed(extractor: Extractor, documents: Sequence[Document]) -> float:
+def _time(extractor: Extractor, documents: Sequence[Document]) -> float:
     begin = time.perf_counter()
     for _ in extractor.stream(documents):
         pass

@@ -36,15 +36,15 @@ def main() -> None:
     arguments = parser.parse_args()
     connection = sqlite3.connect(arguments.graph.absolute().as_uri() + "?mode=ro", uri=True)
     connection.row_factory = sqlite3.Row
-    for line in _drawn(_merges(connection), arguments.merges):
+    for line in _draw(_merges(connection), arguments.merges):
         print(line)
-    for line in _drawn(_nodes(connection), arguments.nodes):
+    for line in _draw(_nodes(connection), arguments.nodes):
         print(line)
     if arguments.concepts:
         _count(connection, arguments.concepts)
 
 
-def _drawn(lines: list[str], count: int) -> list[str]:
+def _draw(lines: list[str], count: int) -> list[str]:
     return random.Random(_SEED).sample(lines, min(count, len(lines)))
 
 
@@ -64,7 +64,7 @@ def _merges(connection: sqlite3.Connection) -> list[str]:
 def _nodes(connection: sqlite3.Connection) -> list[str]:
     return [
         f"{node['name']}: {forms}"
-        for node in _extracted(connection, 2)
+        for node in _extract(connection, 2)
         for (forms,) in connection.execute(
             """SELECT group_concat(surface, '; ') FROM (
                 SELECT DISTINCT f.surface FROM alias a JOIN form f ON f.id = a.form
@@ -74,7 +74,7 @@ def _nodes(connection: sqlite3.Connection) -> list[str]:
     ]
 
 
-def _extracted(connection: sqlite3.Connection, least: int) -> list[sqlite3.Row]:
+def _extract(connection: sqlite3.Connection, least: int) -> list[sqlite3.Row]:
     """Nodes that so many abstracts name in extracted mentions, of graphs before and after matching."""
     columns = {row["name"] for row in connection.execute("PRAGMA table_info(node)")}
     documents = "extracted_documents" if "extracted_documents" in columns else "documents"
@@ -89,7 +89,7 @@ def _count(connection: sqlite3.Connection, concepts: Path) -> None:
     for least in (1, 2, 3):
         names = [
             " ".join(normal_form(re.sub(r"\([^)]*\)", "", row["name"])).words).casefold()
-            for row in _extracted(connection, least)
+            for row in _extract(connection, least)
         ]
         total = 0
         for concept, pattern in patterns.items():

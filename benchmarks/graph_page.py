@@ -46,7 +46,7 @@ def measure(options: argparse.Namespace, folder: Path) -> Iterator[Row]:
     yield Row("size", f"{file.stat().st_size / 1e6:.1f} MB")
     with headless_browser() as browser:
         yield _frames("empty page, for comparison", *_while(_empty(browser), _wait))
-        shown, first, cpu = _opened(browser, file)
+        shown, first, cpu = _open(browser, file)
         yield Row("first picture", f"{first:.1f} s, {cpu:.2f} s of processor time", "2 s", cpu < 2)
         client = shown.context.new_cdp_session(shown)
         shown.get_by_role("button", name="Show everything").click()
@@ -70,7 +70,7 @@ def _empty(browser: Browser) -> Page:
     return shown
 
 
-def _opened(browser: Browser, file: Path) -> tuple[Page, float, float]:
+def _open(browser: Browser, file: Path) -> tuple[Page, float, float]:
     """The page, and the seconds that its first picture took: of the clock, and of its thread."""
     shown = browser.new_page(viewport={"width": 1400, "height": 900})
     client = shown.context.new_cdp_session(shown)

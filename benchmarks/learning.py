@@ -102,7 +102,7 @@ def documents(
         path = _cut(path, data.sentences, cache)
     items = [record for record in read([str(path)], "scierc") if not isinstance(record, BadRecord)]
     prefix = "" if data.known else "own "
-    items = [_decided(record, prefix) for record in items]
+    items = [_decide(record, prefix) for record in items]
     if data.known:
         return items, load_schema("scierc")
     entities = sorted({entity.label for item in items for entity in item.annotations.entities})
@@ -123,7 +123,7 @@ def documents(
     return items, parse_schema(mapping, "schema of the benchmark")
 
 
-def _decided(item: AnnotatedDocument, prefix: str) -> AnnotatedDocument:
+def _decide(item: AnnotatedDocument, prefix: str) -> AnnotatedDocument:
     found = item.annotations
     added = State.ADDED
     typed = [entity for entity in found.entities if entity.label]  # of STM's clusters some are not

@@ -44,9 +44,9 @@ def measure(project: Project, folder: Path, rounds: int) -> Seconds:
         for number in chance.choices(project.numbers(), k=rounds):
             for name, action in _actions(project, number, chance):
                 for what, work in (("fsync", file.write), ("bare commit", bare.commit)):
-                    seconds.setdefault(what, []).append(_timed(work))
+                    seconds.setdefault(what, []).append(_time(work))
                 try:
-                    seconds.setdefault(name, []).append(_timed(action))
+                    seconds.setdefault(name, []).append(_time(action))
                 except ActionRefusedError:
                     continue
     return seconds
@@ -55,7 +55,7 @@ def measure(project: Project, folder: Path, rounds: int) -> Seconds:
 def disk(folder: Path, count: int) -> list[float]:
     """Seconds of the disk's own fsync."""
     with closing(_Disk(folder / "fsync.bin")) as file:
-        return [_timed(file.write) for _ in range(count)]
+        return [_time(file.write) for _ in range(count)]
 
 
 def percentile(seconds: list[float], share: float) -> float:
@@ -98,7 +98,7 @@ def _free_relation(
     return None
 
 
-def _timed(work: Callable[[], object]) -> float:
+def _time(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin

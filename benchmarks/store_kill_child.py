@@ -91,7 +91,7 @@ def do_run(project: Project, chance: random.Random) -> Iterator[Report]:
             project, ModelId("killed", f"{chance.getrandbits(64):016x}"), {"entities": 0.5}
         )
         for batch in batches(numbers, BATCH):
-            run.add([(number, _predicted(project, number, chance)) for number in batch])
+            run.add([(number, _predict(project, number, chance)) for number in batch])
             yield {"predicted": [run.source, batch]}
         run.finish()
         yield {"finished": run.id}
@@ -145,7 +145,7 @@ def _spread(project: Project, number: int, ref: str) -> Outcome:
     return [Outcome(None, 0, 0), *spreading(project, number, ref, count)][-1]
 
 
-def _predicted(project: Project, number: int, chance: random.Random) -> AnnotatedDocument:
+def _predict(project: Project, number: int, chance: random.Random) -> AnnotatedDocument:
     document = project.document_state(number).stored.document
     found = annotations_for(document, chance.randrange(ITEMS), project.schema)
     return AnnotatedDocument(document, found)

@@ -91,14 +91,14 @@ def kill_once(kind: str, base: Path, seed: int, tally: Tally) -> None:
     with tempfile.TemporaryDirectory(dir=base.parent) as folder:
         path = Path(folder) / "p.sciextract"
         path.write_bytes(base.read_bytes())
-        reports = _killed(kind, path, chance)
+        reports = _kill(kind, path, chance)
         tally.kills += 1
         tally.reported += len(reports)
         for found in _LOOK[kind](path, reports, tally):
             tally.broken.append(f"{kind}, seed {seed}: {found}")
 
 
-def _killed(kind: str, path: Path, chance: random.Random) -> list[dict[str, Any]]:
+def _kill(kind: str, path: Path, chance: random.Random) -> list[dict[str, Any]]:
     """What a child reported until it was killed at a random moment of its work."""
     command = [sys.executable, "-m", "benchmarks.store_kill_child", kind, str(path)]
     with subprocess.Popen(

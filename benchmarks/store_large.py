@@ -111,12 +111,12 @@ def bulk(project: Project, score: float) -> Iterator[tuple[str, float, str]]:
     """Project-wide bulk decisions: what, seconds, how much."""
     for wanted in (20, 2_000):
         number, entity, texts = _with_string_in(project, wanted)
-        seconds, (*_, found) = _timed(partial(list[Count], counting(project, number, entity)))
+        seconds, (*_, found) = _time(partial(list[Count], counting(project, number, entity)))
         told = f"{texts} texts have it, {found.items} items in {len(found.numbers)}"
         yield "count: all identical strings", seconds, told
-    seconds, outcome = _timed(lambda: project.actions.accept_above(score))
+    seconds, outcome = _time(lambda: project.actions.accept_above(score))
     yield f"accept all above {score}, with backup", seconds, f"{outcome.items:,} items"
-    seconds, _ = _timed(project.undo)
+    seconds, _ = _time(project.undo)
     yield "undo of that", seconds, ""
 
 
@@ -142,7 +142,7 @@ def _with_string_in(project: Project, wanted: int) -> tuple[int, str, int]:
     return best
 
 
-def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+def _time(work: Callable[[], Any]) -> tuple[float, Any]:
     begin = time.perf_counter()
     result = work()
     return time.perf_counter() - begin, result

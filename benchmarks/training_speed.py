@@ -135,7 +135,7 @@ def _measure(
     batches = list(epoch_batches(examples, batch, 1, 1))
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    flops, seconds = _timed(network, config, labels, device, batches)
+    flops, seconds = _time(network, config, labels, device, batches)
     documents = sum(map(len, batches[_WARM_STEPS:]))
     rate = documents / seconds
     memory = torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else None
@@ -145,7 +145,7 @@ def _measure(
     )  # fmt: skip
 
 
-def _timed(
+def _time(
     network: JointNetwork, config: TrainConfig, labels: Labels, device: torch.device,
     batches: Sequence[Sequence[Example]],
 ) -> tuple[float, float]:  # fmt: skip

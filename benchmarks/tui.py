@@ -64,7 +64,7 @@ class DeskBench(Bench):
             "learning": self._learning,
             "start": self._starts,
             "large": self._large,
-            "crowded": self._crowded,
+            "crowded": self._crowd,
             "memory": self._memory,
             "counts": self._counts,
         }
@@ -121,7 +121,7 @@ class DeskBench(Bench):
         for what, several in found.items():
             yield _repaint_row(f"list: {what}, {where}", several, REPAINT)
 
-    def _crowded(self) -> Iterator[Row]:
+    def _crowd(self) -> Iterator[Row]:
         entities = self.options.entities
         path = self._place("crowded") / "crowded.sciextract"
         corpus.crowded_project(path, entities).close()

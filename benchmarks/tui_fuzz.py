@@ -36,7 +36,7 @@ def main() -> None:
     for found in _sessions(options, _seeds(options)):
         if found["failure"]:
             failed.append(found)
-            print(_told(found), file=sys.stderr, flush=True)
+            print(_tell(found), file=sys.stderr, flush=True)
         else:
             passed += found["presses"]
             _note(options.done, found["seed"])
@@ -86,7 +86,7 @@ def _note(file: str | None, seed: int) -> None:
             stream.write(f"{seed}\n")
 
 
-def _told(found: Found) -> str:
+def _tell(found: Found) -> str:
     again = f"python benchmarks/tui_fuzz.py --seed {found['seed']} --keys 1"
     return (
         f"seed {found['seed']} failed after {found['presses']} presses; the last ones:\n"

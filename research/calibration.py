@@ -78,7 +78,7 @@ def refit(model: MeasuredModel, output: Path, report: Report) -> ModelConfig:
         for name, curve in (("before", before), ("after", after)):
             report({"event": "thresholds", "fit": name, "scores": curve})
         scores = {
-            "split": "dev", "documents": len(model.dev), **_kept(old), **graphs,
+            "split": "dev", "documents": len(model.dev), **_keep(old), **graphs,
             "calibration": calibrations_to_json(found),
         }  # fmt: skip
         origin = old.origin | {"dev data": model.dev_origin}
@@ -87,7 +87,7 @@ def refit(model: MeasuredModel, output: Path, report: Report) -> ModelConfig:
     return config
 
 
-def _kept(old: ModelConfig) -> dict[str, Any]:
+def _keep(old: ModelConfig) -> dict[str, Any]:
     """What thresholds have nothing to do with: how far the graphs are from torch."""
     return {key: old.scores[key] for key in ("parity",) if key in old.scores}
 

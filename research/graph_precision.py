@@ -204,7 +204,7 @@ def _cells(drawn: Drawn) -> list[str]:
     edge, sentence = drawn.edge, drawn.sentence
     cells = (
         *("", edge.head.name, edge.head.label, edge.label, edge.tail.name, edge.tail.label),
-        *(_marked(sentence), "" if sentence.score is None else f"{sentence.score:.4f}"),
+        *(_mark(sentence), "" if sentence.score is None else f"{sentence.score:.4f}"),
         *(
             _words(sentence, sentence.head),
             _words(sentence, sentence.tail),
@@ -222,7 +222,7 @@ def _words(sentence: Sentence, place: tuple[int, int]) -> str:
     return sentence.text[start - sentence.char_start : end - sentence.char_start]
 
 
-def _marked(sentence: Sentence) -> str:
+def _mark(sentence: Sentence) -> str:
     """The sentence with marks around both mentions; they may lie in each other."""
     marks = [
         mark

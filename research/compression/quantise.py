@@ -98,7 +98,7 @@ def quantise_model(
         config = replace(old, settings=settings, scores=scores, origin=origin)
         without = {*GRAPHS.values(), *(() if wanted.weights else (WEIGHTS,))}
         write_like(model.folder, work, config, without)
-        report(_measured(model, scheme, graph, own, pipeline))
+        report(_measure(model, scheme, graph, own, pipeline))
     return config
 
 
@@ -111,7 +111,7 @@ def _texts_of(model: MeasuredModel, wanted: Quantisation, source: Path) -> list[
     return windows_of(model.plain_pipeline(source), wanted.texts)
 
 
-def _measured(
+def _measure(
     model: MeasuredModel, scheme: Scheme, graph: Path, own: dict[str, Any], pipeline: Pipeline
 ) -> dict[str, Any]:
     """One row of a table of schemes."""

@@ -85,7 +85,7 @@ def sentence_examples(
             for sentence in tokens.sentences
             for frame in _sentence_frames(subwords, split, sentence, limit)
         ]
-        spans, sentences = _enumerated(tokens, labels.max_span_width)
+        spans, sentences = _enumerate(tokens, labels.max_span_width)
         targets = _targets(annotated, labels, spans)
         yield SentenceExample(annotated.document.doc_key, tuple(frames), spans, sentences, targets)
 
@@ -102,7 +102,7 @@ def _sentence_frames(
         yield EncoderInput(frame.input_ids, frame.word_first[words], frame.word_last[words])
 
 
-def _enumerated(tokens: TokenTable, max_width: int) -> tuple[Ints, Ints]:
+def _enumerate(tokens: TokenTable, max_width: int) -> tuple[Ints, Ints]:
     """All spans that stay in their sentence, and where each sentence's spans are."""
     allowed = span_mask(sentence_ends(tokens.sentences, len(tokens)), max_width)
     starts, widths = np.nonzero(allowed)

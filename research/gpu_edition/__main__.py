@@ -188,7 +188,7 @@ def _together(runs: Path, jobs: Mapping[str, Stage], until: float) -> None:
     context = get_context("fork")
     waiting = {name: job for name, job in jobs.items() if not (runs / f"{name}.json").is_file()}
     processes = [
-        context.Process(target=_guarded, args=(runs / f"{name}.error", job, until))
+        context.Process(target=_guard, args=(runs / f"{name}.error", job, until))
         for name, job in waiting.items()
     ]
     for process in processes:
@@ -200,7 +200,7 @@ def _together(runs: Path, jobs: Mapping[str, Stage], until: float) -> None:
             (runs / f"{name}.error").write_text("ended: it outlasted its time", "utf-8")
 
 
-def _guarded(errors: Path, job: Stage, until: float) -> None:
+def _guard(errors: Path, job: Stage, until: float) -> None:
     """One process of a stage; what it fails of is kept, and the others go on."""
     errors.parent.mkdir(parents=True, exist_ok=True)
     errors.unlink(missing_ok=True)

@@ -130,7 +130,7 @@ def read_field(edition: Edition, until: float) -> None:
     def choose() -> int:
         pretrain(config, room, folder / "probe", events.append)
         step = config.length * config.batch_blocks / events[1]["subwords_per_second"]
-        return max(1, min(edition.scaled(STEPS), int(_planned(1 / step, until))))
+        return max(1, min(edition.scaled(STEPS), int(_plan(1 / step, until))))
 
     chosen = replace(config, steps=edition.size("read", choose))
     since = time.monotonic()
@@ -156,7 +156,7 @@ def teach(edition: Edition, seed: int, until: float) -> None:
         speed = _documents_per_second(
             build_network(config, labels), config, labels, rules, examples
         )
-        return max(1, min(EPOCHS, int(_planned(speed, until) / len(examples))))
+        return max(1, min(EPOCHS, int(_plan(speed, until) / len(examples))))
 
     epochs = edition.size(stage, choose)
     config = replace(config, epochs=epochs, evaluate_every=min(2, epochs))
@@ -190,7 +190,7 @@ def label(edition: Edition, number: int, of: int, until: float) -> None:
                 break
             if path.is_file():
                 continue
-            ensemble = Ensemble([Member(_primed(network, chunk)) for network in running])
+            ensemble = Ensemble([Member(_prime(network, chunk)) for network in running])
             layout = start.labels.relations
             soft = [
                 SoftDocument(
@@ -219,7 +219,7 @@ def learn(edition: Edition, seed: int, until: float) -> None:
     def choose() -> int:
         network = start.network(config)
         speed = _documents_per_second(network, config, start.labels, start.rules, examples)
-        return max(PARTS, min(len(examples), int(_planned(speed, until))))
+        return max(PARTS, min(len(examples), int(_plan(speed, until))))
 
     # Each student has the rest of another part where there is no time for all.
     few = examples[seed - 1 :: len(STUDENTS)] + examples[len(STUDENTS) - seed :: len(STUDENTS)]
@@ -270,7 +270,7 @@ def _documents_per_second(
     return _PROBED * min(size, len(examples)) / (time.monotonic() - began)
 
 
-def _primed(pipeline: Pipeline, documents: Sequence[Document]) -> Pipeline:
+def _prime(pipeline: Pipeline, documents: Sequence[Document]) -> Pipeline:
     """The pipeline with the states of all documents, which the encoder makes in few calls of alike lengths."""
     network = RememberingNetwork(pipeline.network)
     frames = [frame for document in documents for _, frame in frames_of(pipeline, document)]
@@ -280,7 +280,7 @@ def _primed(pipeline: Pipeline, documents: Sequence[Document]) -> Pipeline:
     return replace(pipeline, network=network)
 
 
-def _planned(speed: float, until: float) -> float:
+def _plan(speed: float, until: float) -> float:
     return _SAFE * speed * (until - time.monotonic())
 
 

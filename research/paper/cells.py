@@ -47,7 +47,7 @@ def encoders_at_hand(grid: Grid, words: Sequence[str]) -> list[Encoder]:
         InputMissingError: A folder is not there, or no encoder is at hand.
         UsageError: Two encoders would have the same name.
     """
-    encoders = [_named(grid, word) for word in words] or _cached(grid)
+    encoders = [_find_encoder(grid, word) for word in words] or _find_cached(grid)
     if not encoders:
         known = ", ".join(name for encoder in grid.encoders for name in encoder.ids[:1]) or "any"
         raise InputMissingError(
@@ -79,7 +79,7 @@ def layer_count(source: str) -> int:
         ) from error
 
 
-def _named(grid: Grid, word: str) -> Encoder:
+def _find_encoder(grid: Grid, word: str) -> Encoder:
     name, separator, source = word.partition("=")
     if not separator:
         name, source = "", word
@@ -102,7 +102,7 @@ def _hash(folder: Path) -> str:
     return f"sha256 {digest.hexdigest()}"
 
 
-def _cached(grid: Grid) -> list[Encoder]:
+def _find_cached(grid: Grid) -> list[Encoder]:
     """Those of the grid that need no download; asks no network."""
     from huggingface_hub import try_to_load_from_cache
 

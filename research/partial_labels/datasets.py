@@ -208,12 +208,12 @@ def documents_of(records: Iterable[Record], taught: TaughtSet, path: Path) -> It
     for line, record in enumerate(records, start=1):
         renamed = {
             **record,
-            "ner": [[_renamed(item, taught) for item in items] for items in record["ner"]],
+            "ner": [[_rename(item, taught) for item in items] for items in record["ner"]],
         }
         yield SetDocument(parse_record(renamed, source, line).renamed(*names), taught)
 
 
-def _renamed(item: list[Any], taught: TaughtSet) -> list[Any]:
+def _rename(item: list[Any], taught: TaughtSet) -> list[Any]:
     first, last, label, *rest = item
     return [first, last, taught.rename.get(label, label), *rest]
 
