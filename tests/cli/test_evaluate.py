@@ -284,6 +284,7 @@ class EchoExtractor:
     loaded: object = None
     config = SimpleNamespace(
         name="echo",
+        schema_name="scierc",
         labels=SimpleNamespace(relations=RelationLayout(("USED-FOR", "COMPARE"), frozenset())),
         given_entities=False,
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import ExitCode
+from sciextract.store.sqlite import VERSION
 from tests.cli.conftest import Command
 from tests.unit.store.released import SCRIPT, load
 
@@ -41,7 +42,7 @@ def test_writing_commands_convert_it_and_name_the_backup(
     assert merged.code == ExitCode.DONE, merged.err
     backup = next((work / "old.sciextract-backups").glob("*version-1*"))
     assert backup.name in caplog.text  # pytest takes what else goes to standard error
-    assert (_version(old), _version(other)) == (2, 1)
+    assert (_version(old), _version(other)) == (VERSION, 1)
     restored = command("backup", "--restore", backup, "--project", old)
     assert (restored.code, _version(old)) == (ExitCode.DONE, 1)
     assert command("doctor", "--project", old).code == ExitCode.DONE

@@ -157,8 +157,8 @@ BLANKS = {
 HOLD_ENTITIES = [
     each.id
     for each in writable()
-    # Rows of items are not read back; loading spaCy takes seconds, and its labels are strings.
-    if each.reader and each.id not in ("csv", "tsv") and each.extra != "spacy"
+    # Rows of items are not read back, nor is RIS made for them; loading spaCy takes seconds, and its labels are strings.
+    if each.reader and each.id not in ("csv", "tsv", "ris") and each.extra != "spacy"
 ]
 
 
