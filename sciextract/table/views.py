@@ -153,6 +153,9 @@ def _attributes(rows: Sequence[Row], first: Sequence[str] = ()) -> list[Column]:
             if values := _said_of(row, label):
                 return Cell(BETWEEN.join(values), (), max(values.values(), key=_RANK))
             looked = row.paper.has_said(label)
+            if row.link:  # an attribute that mentions have as well is finished with them
+                kind = row.link.relation.label
+                looked = looked and row.paper.has_looked_for(Layer.RELATIONS, kind)
             return Cell("", (), Standing.NONE) if looked else Cell(UNKNOWN, (), Standing.UNKNOWN)
 
         return Column(label, cell, is_said=False)

@@ -77,9 +77,13 @@ def learn_attributes(project: Project, states: EncoderStates) -> AttributeHeads 
     by_label: dict[str, list[AnnotatedDocument]] = {kind.label: [] for kind in kinds}
     for number in sorted(recently_decided(project.connection, MOST_FINISHED)):
         progress = project.document_state(number).progress
+        document = project.document(number)
+        if progress and Layer.RELATIONS not in progress.done:
+            # An attribute of mentions and relations is finished with the mentions: of relations nobody was asked yet.
+            document = replace(document, annotations=replace(document.annotations, relations=()))
         for label, finished in by_label.items():
             if progress and attribute_name(label) in progress.covered:
-                finished.append(project.document(number))
+                finished.append(document)
     return AttributeHeads([(kind, by_label[kind.label]) for kind in kinds], states)
 
 

@@ -12,11 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from sciextract.cli.main import make_app
-from sciextract.documents.annotations import Span, State
+from sciextract.documents.annotations import Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import AttributeKind, AttributeType
 from sciextract.documents.schema_file import parse_schema, schema_to_toml
 from sciextract.errors import ActionRefusedError, SchemaError, UsageError
+from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
 from sciextract.store import create_project, open_project
 from sciextract.store.coverage import find_missing, read_sought
@@ -24,7 +25,7 @@ from sciextract.store.ingest import Import
 from sciextract.store.queries import read_queue
 from sciextract.text.analyse import make_document
 from sciextract.workflows.disagreements import Decisions, other_sources
-from sciextract.workflows.learn import annotate_with_adapter
+from sciextract.workflows.learn import annotate_with_adapter, learn_attributes
 from sciextract_app.adjudication.presenter import Adjudication
 
 SCHEMA = parse_schema(
@@ -183,3 +184,27 @@ def test_a_project_takes_the_attributes_of_a_file(project: Path, tmp_path: Path)
     for wrong in ((), (replace(kinds[0], values=("yes", "maybe")),)):
         with pytest.raises(SchemaError, match="which would go"):
             take(*wrong)
+
+
+def test_relations_that_nobody_finished_say_nothing_of_their_attributes(tmp_path: Path) -> None:
+    plain = SCHEMA.to_mapping()
+    plain["relations"] = [{"label": "ON", "key": "o", "colour": "#112233"}]
+    plain["attributes"][1]["on"] = ["Finding", "relation:ON"]
+    path = tmp_path / "on.sciextract"
+    with create_project(path, parse_schema(plain, "test"), "ann") as opened:
+        items = [make_document(f"d{n}", f"Salt on stone {n}.", {}) for n in range(5)]
+        Import(opened, "import:t", {}).add([(AnnotatedDocument(item), ()) for item in items])
+        for number in range(1, 6):
+            for span in (Span(0, 4), Span(8, 13)):
+                opened.actions.add_entity(number, [span], "Finding")
+            head, tail = opened.document_state(number).entities
+            opened.actions.add_relation(number, head.id, tail.id, "ON")
+            opened.actions.mark_done(number, [Layer.ENTITIES])
+        [relation] = opened.document_state(1).relations
+        opened.actions.set_attribute(1, relation.id, "negated")
+        heads = learn_attributes(opened, EncoderStates(Extractor.load("sci", threads=1)))
+    assert heads is not None
+    places = {score.label: score.places for score in heads.scores()}
+    assert places["negated"] == 10, "the mentions alone"
+    lines = run("table", "--rows", "relation", "--project", str(path)).splitlines()
+    assert [row["negated"] for row in csv.DictReader(lines)] == ["yes", "?", "?", "?", "?"]
