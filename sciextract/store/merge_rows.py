@@ -168,9 +168,13 @@ class RowMerge:
         if row.state is State.UNDECIDED:
             looked |= twin is not None or layer not in self._new
         else:
-            is_attribute = isinstance(row, AttributeRow)
-            name = attribute_name(row.label) if is_attribute else covered_name(layer, row.label)
-            looked |= name in self._known
+            names = {covered_name(layer, row.label)}
+            if isinstance(row, AttributeRow):
+                # One that mentions have as well is finished with them, which says nothing of relations.
+                related = self._doc.relation(row.target)
+                names = {covered_name(layer, related.label)} if related else set()
+                names.add(attribute_name(row.label))
+            looked |= names <= self._known
             if twin is not None:
                 looked |= twin.state in BY_PERSONS or row.state is State.IMPORTED
         if looked:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Layer, State
 from sciextract.store import Completeness, EntityRef, Project, events, open_project
 from sciextract.store.coverage import find_missing
 from sciextract.store.label_changes import add_type
@@ -188,3 +188,19 @@ def test_clocks_decide_nothing(
         mine.actions.reject(1, EntityRef("e"))
         assert mine.undo()[0].kind == "reject"
         assert states(mine.document_state(1)) == {"e": State.ACCEPTED}
+
+
+def test_what_they_say_of_a_relation_comes_where_only_mentions_are_finished_here(
+    tmp_path: Path,
+) -> None:
+    items = entity("m", place("net")), entity("t", place("graph"), "Task"), relation("r", "m", "t")
+    (tmp_path / "theirs").mkdir()
+    with new_project(tmp_path) as mine, new_project(tmp_path / "theirs", "ben") as theirs:
+        for project in (mine, theirs):
+            put(project, *items)
+            project.actions.mark_done(1, [Layer.ENTITIES])
+        theirs.actions.set_attribute(1, "r", "negated")
+        theirs.actions.set_attribute(1, "m", "negated")
+        merged(mine, theirs)
+        said = [row.target for row in mine.document_state(1).attributes]
+        assert said == ["r"], "what was looked for in mentions here waits"
