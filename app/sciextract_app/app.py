@@ -286,5 +286,5 @@ def _leave_words() -> str:
 
 def _choices() -> list[Path]:
     """Projects to offer: those here, then those of the last times."""
-    found = [*opening.nearby_projects(), *(each.path for each in opening.recent_projects())]
-    return list(dict.fromkeys(each.resolve() for each in found))
+    found = [*opening.nearby_projects(), *(project.path for project in opening.recent_projects())]
+    return list(dict.fromkeys(path.resolve() for path in found))

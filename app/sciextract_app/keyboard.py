@@ -137,7 +137,7 @@ class KeyboardParser(XTermParser):
             self._gen = self.parse(self._tokens.append)
             self._awaiting, self._timeout_time = next(self._gen), None
         keys = [event.character or "" for event in found if isinstance(event, events.Key)]
-        return [] if any("\ud800" <= each <= "\udfff" for each in keys) else found
+        return [] if any("\ud800" <= key <= "\udfff" for key in keys) else found
 
     def _paste(self, data: str, pasted: list[str]) -> Generator[Message, None, str]:
         """Text up to the end of the paste; gives what comes behind it."""

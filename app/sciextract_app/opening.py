@@ -156,7 +156,7 @@ def projects_folder() -> Path:
 def nearby_projects(folder: Path | None = None) -> list[Path]:
     """Project files in the folder, in alphabetical order."""
     found = (folder or Path()).glob(f"*{SUFFIX}")
-    return sorted(each for each in found if each.is_file() and not each.name.startswith("."))
+    return sorted(file for file in found if file.is_file() and not file.name.startswith("."))
 
 
 def _next_to_files(files: tuple[str, ...], schema: Callable[[], str]) -> Opening:
@@ -203,23 +203,23 @@ class Remembered:
 
 def recent_projects() -> list[Remembered]:
     """Projects that were open lately and still exist, the latest first."""
-    return [each for each in _load() if each.path.is_file()]
+    return [project for project in _load() if project.path.is_file()]
 
 
 def remembered(path: Path) -> Remembered:
     """What is remembered of a project; nothing for one that was never open."""
     # One project is reached by several paths: relative ones, links.
     wanted = path.resolve()
-    return next((each for each in _load() if each.path == wanted), Remembered(wanted))
+    return next((project for project in _load() if project.path == wanted), Remembered(wanted))
 
 
 def remember(project: Remembered) -> bool:
     """Make it the latest project; says whether that could be written."""
     project.path = project.path.resolve()
-    kept = [each for each in recent_projects() if each.path != project.path]
+    kept = [opened for opened in recent_projects() if opened.path != project.path]
     plain = [
-        {"path": str(each.path), "imported": each.imported, "offered": each.offered}
-        for each in [project, *kept][:_MOST]
+        {"path": str(opened.path), "imported": opened.imported, "offered": opened.offered}
+        for opened in [project, *kept][:_MOST]
     ]
     target = user_folder("state") / FILE
     try:
@@ -239,21 +239,21 @@ def stamp(path: str) -> list[int]:
     place = Path(path)
     try:
         files = sorted(place.rglob("*")) if place.is_dir() else [place]
-        found = [each.stat() for each in files if each.is_file()]
+        found = [file.stat() for file in files if file.is_file()]
     except OSError:
         return []
-    newest = max((each.st_mtime_ns for each in found), default=0)
-    return [len(found), sum(each.st_size for each in found), newest]
+    newest = max((status.st_mtime_ns for status in found), default=0)
+    return [len(found), sum(status.st_size for status in found), newest]
 
 
 def not_yet_imported(project: Remembered, files: Iterable[str]) -> list[str]:
     """Those of the files that are new or have changed since they were brought into the project."""
-    return [each for each in files if project.imported.get(os.path.abspath(each)) != stamp(each)]
+    return [file for file in files if project.imported.get(os.path.abspath(file)) != stamp(file)]
 
 
 def note_imported(project: Remembered, files: Iterable[str]) -> None:
     """The files are in the project as they are now."""
-    project.imported |= {os.path.abspath(each): stamp(each) for each in files}
+    project.imported |= {os.path.abspath(file): stamp(file) for file in files}
 
 
 def _load() -> list[Remembered]:
@@ -263,10 +263,10 @@ def _load() -> list[Remembered]:
     except (OSError, ValueError):
         return []
     found = []
-    for each in data if isinstance(data, list) else ():
-        match each:
+    for entry in data if isinstance(data, list) else ():
+        match entry:
             case {"path": str(path)}:
-                imported, offered = each.get("imported", {}), each.get("offered", 0)
+                imported, offered = entry.get("imported", {}), entry.get("offered", 0)
                 # Each by itself: a version that writes more, or less, costs one entry and not all of them.
                 if isinstance(imported, dict) and isinstance(offered, int):
                     found.append(Remembered(Path(path), imported, offered))

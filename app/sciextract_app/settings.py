@@ -133,7 +133,7 @@ SHELL = (
 """Keys of the desk's screen that the app answers."""
 QUIT = Binding("ctrl+q", "quit", "leave", id="app.quit", priority=True, show=False)
 AROUND = (*SHELL, QUIT)
-SHELL_IDS = frozenset(each.id for each in AROUND if each.id)
+SHELL_IDS = frozenset(binding.id for binding in AROUND if binding.id)
 _NAMED = {" ": "space"}
 _MODIFIED = ("ctrl+", "alt+", "super+")
 

@@ -123,8 +123,8 @@ class StartScreen(Screen[None]):
 
     def _options(self) -> list[Option | None]:
         found: list[Option | None] = [
-            Option(plain(f"{each.name}   {each.parent}"), id=f"{_PROJECT}{place}")
-            for place, each in enumerate(self._projects)
+            Option(plain(f"{path.name}   {path.parent}"), id=f"{_PROJECT}{place}")
+            for place, path in enumerate(self._projects)
         ]
         return [
             *found,

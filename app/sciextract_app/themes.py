@@ -48,7 +48,7 @@ def readable(colour: Color, behind: Sequence[Color], ratio: float) -> Color:
     hue, saturation, lightness = colour.hsl
     for step in range(_STEPS + 1):
         shade = Color.from_hsl(hue, saturation, lightness + (goal - lightness) * step / _STEPS)
-        if all(contrast(shade, each) >= ratio for each in behind):
+        if all(contrast(shade, background) >= ratio for background in behind):
             return shade
     return Color.from_hsl(hue, saturation, goal)
 
@@ -145,7 +145,7 @@ def label_variables(schema: LabelSchema, theme: Theme) -> dict[str, str]:
     """
     types: tuple[EntityType | RelationType, ...] = (*schema.relations, *schema.entities)
     hues = [*_hues(schema.relations, theme), *_hues(schema.entities, theme)]
-    labels = [each.label for each in types]
+    labels = [type_.label for type_ in types]
     return _sixteen(labels, hues) if theme.ansi else _readable(labels, hues, theme)
 
 
@@ -169,7 +169,7 @@ def variable_name(label: str) -> str:
     >>> variable_name("USED-FOR"), variable_name("Ω-type")
     ('label-used-for', 'label-u3a9-type')
     """
-    return "label-" + re.sub("[^A-Za-z0-9_-]", lambda each: f"u{ord(each[0]):x}", label).lower()
+    return "label-" + re.sub("[^A-Za-z0-9_-]", lambda match: f"u{ord(match[0]):x}", label).lower()
 
 
 def _hues(types: Sequence[EntityType | RelationType], theme: Theme) -> list[str]:
@@ -180,7 +180,7 @@ def _hues(types: Sequence[EntityType | RelationType], theme: Theme) -> list[str]
     elif theme.variables.get(PALETTE) == "safe":
         palette = SAFE_ON_DARK if theme.dark else SAFE_ON_LIGHT
     else:
-        return [each.colour for each in types]
+        return [type_.colour for type_ in types]
     return [palette[place % len(palette)] for place in range(len(types))]
 
 

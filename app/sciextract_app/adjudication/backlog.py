@@ -48,8 +48,8 @@ class OpenDifference:
         So mentions are decided before what joins them.
         """
         one = self.dispute.difference
-        items = [each for each in (one.first, one.second) if each is not None]
-        places = [(at[0].char_start, at[-1].char_end) for each in items for at in each.fragments]
+        items = [item for item in (one.first, one.second) if item is not None]
+        places = [(at[0].char_start, at[-1].char_end) for item in items for at in item.fragments]
         return *max(places), _LAYERS.index(one.layer), *self.id
 
 
@@ -79,24 +79,24 @@ class ComparedAbstract:
         }
         most = propose(decisions.project, document.number, merged)
         found = [
-            OpenDifference(replace(each, proposal=most.get(each.key)), both)
+            OpenDifference(replace(dispute, proposal=most.get(dispute.key)), both)
             for both in self.compared
-            for each in both.waiting(decided)
+            for dispute in both.waiting(decided)
         ]
-        self.waiting = sorted(found, key=lambda each: each.place)
+        self.waiting = sorted(found, key=lambda difference: difference.place)
 
     def find(self, wanted: tuple[str, str]) -> OpenDifference | None:
         """The difference of that id, ``None`` when it does not wait (any more)."""
-        return next((each for each in self.waiting if each.id == wanted), None)
+        return next((difference for difference in self.waiting if difference.id == wanted), None)
 
     def from_place(self, place: Place) -> OpenDifference | None:
         """The first difference at or behind a place; at the end the first of all."""
-        behind = (each for each in self.waiting if each.place >= place)
+        behind = (difference for difference in self.waiting if difference.place >= place)
         return next(behind, None) or next(iter(self.waiting), None)
 
     def index(self, waiting: OpenDifference) -> int:
         """Its place among all, from 0."""
-        return [each.id for each in self.waiting].index(waiting.id)
+        return [difference.id for difference in self.waiting].index(waiting.id)
 
 
 def read_abstract(
@@ -109,8 +109,8 @@ def read_abstract(
         return None
     if document.progress is None:
         return None
-    sources = (each.source_in(project, number) for each in sides)
-    compared = compare(project, document, [each for each in sources if each is not None])
+    sources = (side.source_in(project, number) for side in sides)
+    compared = compare(project, document, [source for source in sources if source is not None])
     return ComparedAbstract(document, compared, decisions)
 
 
@@ -133,7 +133,7 @@ class Backlog:
     def __init__(
         self, project: Project, sides: Sequence[OtherSource], decisions: Decisions
     ) -> None:
-        ids = {source_id for each in sides for source_id in each.source_ids}
+        ids = {source_id for side in sides for source_id in side.source_ids}
         self.numbers = documents_of(project, sorted(ids))
         merged = ids == {*decisions.merged().values()}
         known = review.disagreements(project.connection) if merged else {}
@@ -175,17 +175,17 @@ class Backlog:
             ComparisonPending: None of those compared has any, and others are still to be compared.
         """
         looked, place = 0, bisect_right(self.numbers, number)
-        for each in (*self.numbers[place:], *self.numbers[:place]):
-            if each not in self._known:
+        for following in (*self.numbers[place:], *self.numbers[:place]):
+            if following not in self._known:
                 if looked == AT_ONCE:
                     raise ComparisonPending
                 looked += 1
-            if self._known.get(each, 1):
+            if self._known.get(following, 1):
                 # Counted anew: what was noted may be older than the last corrections.
-                found = self._read(each)
-                self._known[each] = len(found.waiting) if found else 0
-                if self._known[each]:
-                    return each
+                found = self._read(following)
+                self._known[following] = len(found.waiting) if found else 0
+                if self._known[following]:
+                    return following
         return None
 
 

@@ -229,7 +229,7 @@ class Adjudication:
 
     def help_rows(self) -> list[tuple[str, str, str]]:
         """Key, words and group of everything that can be done here."""
-        rows = [(written(keys_of(each)), words, "two sides") for each, words in HELP]
+        rows = [(written(keys_of(action)), words, "two sides") for action, words in HELP]
         back = written([*keys_of("compare"), "escape"])
         return [*rows, (back, "back to the desk, at this abstract", "two sides")]
 
@@ -257,7 +257,7 @@ class Adjudication:
         counts: tuple[str, ...] = (here, left)
         if self.abstract and (apart := sum(one.attributes for one in self.abstract.compared)):
             counts += (f"attributes that differ: {apart}, set them at the desk",)
-        against = ", ".join(source_words(each.name) for each in self.sides)
+        against = ", ".join(source_words(side.name) for side in self.sides)
         title = f"{self.project.path.name} ⇄ {against}"
         both = self.now.both if self.now else None
         if both is None and self.abstract is not None:
@@ -265,14 +265,14 @@ class Adjudication:
         if both is None:
             return TwoSides(title, counts, SideView(HERE, EMPTY), SideView("", EMPTY))
         lines = []
-        for each in self._waiting:
-            one, drawing = each.dispute.difference, self._draw(each.both)
-            kind, most = drawing.kind(one), each.dispute.proposal
+        for difference in self._waiting:
+            one, drawing = difference.dispute.difference, self._draw(difference.both)
+            kind, most = drawing.kind(one), difference.dispute.proposal
             if most is not None:
                 kind += (
                     f", {most.votes} of {most.voters} {'here' if most.side == 'mine' else 'there'}"
                 )
-            lines.append(drawing.line(one, kind, each is self.now))
+            lines.append(drawing.line(one, kind, difference is self.now))
         drawing = self._draw(both)
         sides = (
             self._side(drawing, HERE, is_mine=True),
@@ -414,7 +414,7 @@ class Adjudication:
         if now is None:
             return problem(_none_here())
         ids = [side.source_in(self.project, self.number) for side in self.sides]
-        wanted = [each for each in ids if each is not None]
+        wanted = [source_id for source_id in ids if source_id is not None]
         decided = decide(
             self.project,
             now.dispute,
@@ -423,7 +423,11 @@ class Adjudication:
             compare_with=wanted,
             seconds=self._stopwatch.lap(),
         )
-        compared = {each: decided.compared[each] for each in wanted if each in decided.compared}
+        compared = {
+            source_id: decided.compared[source_id]
+            for source_id in wanted
+            if source_id in decided.compared
+        }
         self._show(ComparedAbstract(decided.doc, compared, self.decisions), self.number)
         self._look_at(self.abstract.from_place(now.place) if self.abstract else None)
         one, drawing = now.dispute.difference, self._draw(now.both)
@@ -445,7 +449,7 @@ class Adjudication:
         if self.now is None:
             return problem(_none_here())
         self.mode, source = Mode.CONFIRM, self.now.dispute.source
-        count = sum(each.dispute.source == source for each in self._waiting)
+        count = sum(difference.dispute.source == source for difference in self._waiting)
         mine = self._asked == "mine"
         whose = "as in this project" if mine else f"as {source_words(source)} has it"
         return Feedback(
@@ -488,21 +492,21 @@ class Adjudication:
             )
         event, _ = turn()
         before, source, number = self.number, event.params["source"], event.params["number"]
-        if not any(source.startswith(each.name) for each in self.sides):
+        if not any(source.startswith(side.name) for side in self.sides):
             found = other_sources(self.project, self.decisions)
-            self.choose([each for each in found if source.startswith(each.name)])
+            self.choose([other for other in found if source.startswith(other.name)])
         # The focus comes to what is to be decided again, else it stays, or goes to what is behind it.
         kept = self.now if number == self.number else None
         self._read(number)
         keys = event.params.get("keys", [event.params.get("key")])
-        again = (each for each in self._waiting if each.dispute.key in keys)
+        again = (difference for difference in self._waiting if difference.dispute.key in keys)
         following = None
         if self.abstract is not None:
             same = self.abstract.find(kept.id) if kept else None
             place = kept.place if kept else (0, 0, 0, "", "")
             following = next(again, None) or same or self.abstract.from_place(place)
         self._look_at(following)
-        ids = {each for side in self.sides for each in side.source_ids}
+        ids = {source_id for side in self.sides for source_id in side.source_ids}
         if self.abstract is not None and ids == {*self.decisions.merged().values()}:
             # The abstract was compared with all merged projects just now: that is what the lists count.
             adjudicate.note(self.project, self.number, len(self._waiting))

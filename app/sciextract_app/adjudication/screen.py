@@ -200,7 +200,9 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         """Show everything as it is now."""
         view = self.adjudication.view()
         title = fit(view.title, max(_LEAST_TITLE, self.size.width // 2))
-        line = Text(" ").append(title, "bold").append("".join(f"   {each}" for each in view.counts))
+        line = (
+            Text(" ").append(title, "bold").append("".join(f"   {count}" for count in view.counts))
+        )
         self.query_one("#title", Static).update(line, layout=False)
         self.query_one("#here", SidePane).show(view.here)
         self.query_one("#there", SidePane).show(view.there)
@@ -243,11 +245,11 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
 def side_dialog(sides: Sequence[OtherSource]) -> ChoiceDialog:
     """Ask whom to hold the project against."""
     choices = []
-    for each in sides:
-        kind = "" if each.name.startswith("model:") else "   imported file"
-        kind = "   merged project" if each.merged else kind
-        choices.append((each.name, source_words(each.name) + kind))
-    merged = sum(each.merged for each in sides)
+    for side in sides:
+        kind = "" if side.name.startswith("model:") else "   imported file"
+        kind = "   merged project" if side.merged else kind
+        choices.append((side.name, source_words(side.name) + kind))
+    merged = sum(side.merged for side in sides)
     if merged > 1:
         choices.insert(0, (MERGED, f"all {merged} merged projects"))
     return ChoiceDialog("Compare the project with", "Enter chooses, Esc back", choices)
@@ -255,4 +257,4 @@ def side_dialog(sides: Sequence[OtherSource]) -> ChoiceDialog:
 
 def chosen(sides: Sequence[OtherSource], name: str) -> list[OtherSource]:
     """The side of that name, or all merged ones."""
-    return [each for each in sides if (each.merged if name == MERGED else each.name == name)]
+    return [side for side in sides if (side.merged if name == MERGED else side.name == name)]

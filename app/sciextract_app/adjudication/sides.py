@@ -132,13 +132,13 @@ class SideDrawing:
             )
             for entity in sorted(
                 side.annotations.entities,
-                key=lambda each: (each.span.char_start, -each.span.char_end, each.id),
+                key=lambda mention: (mention.span.char_start, -mention.span.char_end, mention.id),
             )
             for fragment in entity.fragments
         ]
         own, other = items_of(now, is_mine)
         item = own or other
-        at = min((each[0] for each in item.fragments), default=None) if item else None
+        at = min((fragment[0] for fragment in item.fragments), default=None) if item else None
         edges = (at.char_start, at.char_end) if at else (0, 0)
         return Passage(side.document.text, title_end_of(side.document), tuple(marks), edges)
 
@@ -147,7 +147,9 @@ class SideDrawing:
         if item is None:
             return NOTHING
         text = self.mine.document.text
-        strings = [named(" ".join(span.of(text) for span in each)) for each in item.fragments]
+        strings = [
+            named(" ".join(span.of(text) for span in fragments)) for fragments in item.fragments
+        ]
         if layer is Layer.ENTITIES:
             return f"{strings[0]} {item.label}"
         if layer is Layer.COREFERENCE:
@@ -157,7 +159,7 @@ class SideDrawing:
 
     def line(self, one: Difference, kind: str, focused: bool) -> DifferenceLine:
         """A difference in the list of them."""
-        here, there = (self.words(each, one.layer) for each in (one.first, one.second))
+        here, there = (self.words(item, one.layer) for item in (one.first, one.second))
         return DifferenceLine(f"{_LAYERS[one.layer]}: {kind}", here, there, focused)
 
     def kind(self, one: Difference) -> str:
@@ -184,14 +186,16 @@ class SideDrawing:
         if cluster is None:
             return ""
         text, entity = side.document.text, side.annotations.entity
-        names = [named(entity(each).text_of(text), 24) for each in cluster.mentions]
+        names = [named(entity(mention).text_of(text), 24) for mention in cluster.mentions]
         return f"cluster {self._letters[is_mine][cluster.id]}: {', '.join(names)}"
 
     def count_relations(self, mention: AnnotatedItem, is_mine: bool) -> int:
         """How many relations a mention has on a side."""
         annotations = (self.mine if is_mine else self.theirs).annotations
         here = {e.id for e in annotations.entities if e.fragments == mention.fragments[0]}
-        return sum(bool(here & {each.head, each.tail}) for each in annotations.relations)
+        return sum(
+            bool(here & {relation.head, relation.tail}) for relation in annotations.relations
+        )
 
 
 def items_of(
@@ -205,9 +209,13 @@ def items_of(
 
 def find_cluster(item: AnnotatedItem, side: AnnotatedDocument) -> Cluster | None:
     """The cluster in which a side has the later mention of an item."""
-    here = {each.id for each in side.annotations.entities if each.fragments == item.fragments[-1]}
+    here = {
+        mention.id
+        for mention in side.annotations.entities
+        if mention.fragments == item.fragments[-1]
+    }
     clusters = side.annotations.clusters
-    return next((each for each in clusters if here & {*each.mentions}), None)
+    return next((cluster for cluster in clusters if here & {*cluster.mentions}), None)
 
 
 def letters_of(
@@ -216,9 +224,9 @@ def letters_of(
     """Letters of both sides' clusters; a cluster of the other side has the one with which it shares most."""
 
     def places(cluster: Cluster, side: AnnotatedDocument) -> list[Place]:
-        return [side.annotations.entity(each).fragments for each in cluster.mentions]
+        return [side.annotations.entity(mention).fragments for mention in cluster.mentions]
 
-    own = dict(zip([each.id for each in mine.annotations.clusters], ALL, strict=False))
+    own = dict(zip([cluster.id for cluster in mine.annotations.clusters], ALL, strict=False))
     homes: defaultdict[Place, list[str]] = defaultdict(list)
     for cluster in mine.annotations.clusters:
         for place in places(cluster, mine):
@@ -226,9 +234,9 @@ def letters_of(
     free = iter(ALL[len(own) :])
     other: dict[str, str] = {}
     for cluster in theirs.annotations.clusters:
-        shared = Counter(each for place in places(cluster, theirs) for each in homes[place])
+        shared = Counter(letter for place in places(cluster, theirs) for letter in homes[place])
         # A letter means one cluster on each side: the first that shares most has it.
-        fitting = [each for each, _ in shared.most_common() if each not in other.values()]
+        fitting = [letter for letter, _ in shared.most_common() if letter not in other.values()]
         other[cluster.id] = fitting[0] if fitting else next(free, NO_LETTER)
     return own, other
 

@@ -241,8 +241,8 @@ ACTIONS: tuple[Action, ...] = (
     *_ENTITIES,
     *_RELATIONS,
     *_COREFERENCE,
-    *(replace(each, layer=MOVING) for each in _NAVIGATION),
-    *(replace(each, layer=AROUND) for each in _APP_REQUESTS),
+    *(replace(moving, layer=MOVING) for moving in _NAVIGATION),
+    *(replace(request, layer=AROUND) for request in _APP_REQUESTS),
 )
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
 
@@ -255,13 +255,13 @@ class KeyTable:
     """
 
     def __init__(self, changed: Mapping[str, str]) -> None:
-        bound = [(each.id, each.key) for each in BINDINGS if each.id]
-        bound += [(each.id, ",".join(each.keys)) for each in ACTIONS]
+        bound = [(binding.id, binding.key) for binding in BINDINGS if binding.id]
+        bound += [(known.id, ",".join(known.keys)) for known in ACTIONS]
         wanted = {name: changed.get(name, keys).split(",") for name, keys in bound}
         self.of = {name: [plain(key.strip()) for key in keys] for name, keys in wanted.items()}
         self.actions: dict[str, Action] = {}
         # Actions with keys of the person's own come last, so that they win over those that had the key.
-        for action in sorted(ACTIONS, key=lambda each: each.id in changed):
+        for action in sorted(ACTIONS, key=lambda known: known.id in changed):
             self.actions.update(dict.fromkeys(self.of[action.id], action))
         for action in ACTIONS:
             own = self.of[action.id]

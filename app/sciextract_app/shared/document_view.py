@@ -190,7 +190,7 @@ class DocumentView:
                 return self.relation_by_id.get(relation_id)
             case LinkRef(cluster_id=cluster_id, entity_id=entity_id):
                 links = self.homes.get(entity_id, ())
-                return next((each for each in links if each.cluster_id == cluster_id), None)
+                return next((link for link in links if link.cluster_id == cluster_id), None)
             case AttributeRef(id=attribute_id):
                 return next((row for row in self.attributes if row.id == attribute_id), None)
         return None
@@ -233,12 +233,16 @@ class DocumentView:
 
     def touching(self, span: Span) -> list[EntityRow]:
         """Mentions that share a character with a span, the shortest first."""
-        found = [row for row in self.entities if any(each.overlaps(span) for each in row.fragments)]
+        found = [
+            row
+            for row in self.entities
+            if any(fragment.overlaps(span) for fragment in row.fragments)
+        ]
         return sorted(found, key=lambda row: row.char_end - row.char_start)
 
 
 # Without c and C: where a letter is asked for, c means the last cluster.
-ALL = [each for each in string.ascii_letters if each not in "cC"]
+ALL = [free for free in string.ascii_letters if free not in "cC"]
 NO_LETTER = "*"
 """What a cluster has when the letters have run out; it is reached through one of its mentions."""
 
@@ -261,7 +265,7 @@ class ClusterLetters:
 
     def cluster(self, letter: str, view: DocumentView) -> str | None:
         """The living cluster of that letter."""
-        return next((each for each in view.members if self._of.get(each) == letter), None)
+        return next((mention for mention in view.members if self._of.get(mention) == letter), None)
 
 
 class MarkCache:
@@ -304,7 +308,7 @@ class MarkCache:
         )
 
     def _read(self, view: DocumentView, letters: ClusterLetters) -> None:
-        keys = {each.label: each.key for each in view.schema.entities}
+        keys = {type_.label: type_.key for type_ in view.schema.entities}
         before, self._known, self._marks, self._view = self._known, {}, [], view
         for row, depth in zip(view.entities, depths(view.entities), strict=True):
             clusters = "".join(letters.of(link.cluster_id) for link in view.homes.get(row.id, ()))
@@ -364,18 +368,18 @@ def offered(view: DocumentView, candidates: Candidates | None, at: Span) -> list
     Sentences before the place come last. What a person rejected is not offered again.
     """
     found: list[tuple[tuple[bool, bool, int, float, int, int], SpanCandidate]] = []
-    for each in candidates.spans if candidates else ():
-        start, end = each.span.char_start, each.span.char_end
-        likely = [one.label for one in each.labels if one.label in view.schema.entity_labels]
-        rows = view.on_fragments.get((each.span,), [])
+    for candidate in candidates.spans if candidates else ():
+        start, end = candidate.span.char_start, candidate.span.char_end
+        likely = [one.label for one in candidate.labels if one.label in view.schema.entity_labels]
+        rows = view.on_fragments.get((candidate.span,), [])
         taken = any(row.state is not State.REJECTED or row.label in likely[:1] for row in rows)
         if not likely or taken or end > len(view.text):
             continue
         sentence = view.tokens.sentence_of(view.token_at(start))
-        score = max(one.score for one in each.labels)
-        under = each.span.overlaps(at)
-        found.append(((not under, end <= at.char_start, sentence, -score, start, end), each))
-    return [each for _, each in sorted(found, key=lambda pair: pair[0])]
+        score = max(one.score for one in candidate.labels)
+        under = candidate.span.overlaps(at)
+        found.append(((not under, end <= at.char_start, sentence, -score, start, end), candidate))
+    return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
 
 
 NEAR = 0.3
@@ -387,11 +391,11 @@ _LONGEST_MENTION = 200
 def other_edges(view: DocumentView, candidates: Candidates | None) -> frozenset[str]:
     """Undecided mentions that overlap a span which is no item, and which the model held nearly as likely."""
     found: set[str] = set()
-    for each in candidates.spans if candidates else ():
-        if (each.span,) in view.on_fragments:
+    for candidate in candidates.spans if candidates else ():
+        if (candidate.span,) in view.on_fragments:
             continue  # an item, or one that a person rejected
-        start, end = each.span.char_start, each.span.char_end
-        score = max(label.score for label in each.labels)
+        start, end = candidate.span.char_start, candidate.span.char_end
+        score = max(label.score for label in candidate.labels)
         first = bisect_left(view.entities, start - _LONGEST_MENTION, key=attrgetter("char_start"))
         for row in islice(view.entities, first, None):
             if row.char_start >= end:
@@ -437,13 +441,13 @@ def considered(view: DocumentView, candidates: Candidates | None, mention: str) 
         if head is None or tail is None or mention not in (head.id, tail.id):
             continue
         allowed = legal(view.schema, head, tail)
-        labels = [each for each in pair.labels if each.label in allowed]
+        labels = [choice for choice in pair.labels if choice.label in allowed]
         ends = frozenset((head.id, tail.id))
         if labels and len(ends) == 2 and ends not in related:
-            likely = max(labels, key=lambda each: each.score)
+            likely = max(labels, key=lambda choice: choice.score)
             found = Considered(head.id, tail.id, likely.label, likely.score)
             before = best.get((ends, False), found)
-            best[ends, False] = max(found, before, key=lambda each: each.score)
+            best[ends, False] = max(found, before, key=lambda choice: choice.score)
     for couple in candidates.links if view.schema.coreference else ():
         rows = [row for row in (on.get(couple.mention), on.get(couple.antecedent)) if row]
         ends = frozenset(row.id for row in rows)
@@ -451,7 +455,7 @@ def considered(view: DocumentView, candidates: Candidates | None, mention: str) 
             continue
         (other,) = ends - {mention}
         best[ends, True] = Considered(mention, other, "", couple.score)
-    return sorted(best.values(), key=lambda each: -each.score)
+    return sorted(best.values(), key=lambda choice: -choice.score)
 
 
 NO_LABEL = "·"
@@ -459,12 +463,12 @@ NO_LABEL = "·"
 
 def entity_type(schema: LabelSchema, label: str) -> EntityType | None:
     """The entity type of that label, ``None`` when the schema has none."""
-    return next((each for each in schema.entities if each.label == label), None)
+    return next((type_ for type_ in schema.entities if type_.label == label), None)
 
 
 def relation_type(schema: LabelSchema, label: str) -> RelationType | None:
     """The relation type of that label, ``None`` when the schema has none."""
-    return next((each for each in schema.relations if each.label == label), None)
+    return next((type_ for type_ in schema.relations if type_.label == label), None)
 
 
 def letter(schema: LabelSchema, label: str) -> str:
@@ -481,7 +485,7 @@ def by_digit(labels: tuple[str, ...], digit: str) -> str | None:
 
 def by_letter(types: tuple[EntityType, ...] | tuple[RelationType, ...], key: str) -> str | None:
     """The label with that key."""
-    return next((each.label for each in types if each.key == key), None)
+    return next((type_.label for type_ in types if type_.key == key), None)
 
 
 def legal(schema: LabelSchema, head: EntityRow, tail: EntityRow) -> tuple[str, ...]:
@@ -540,7 +544,7 @@ def best_relation(
     candidates: Candidates | None, head: EntityRow, tail: EntityRow, allowed: tuple[str, ...]
 ) -> str | None:
     """The model's best label among the allowed ones, else the first of these."""
-    ends = tuple(Span(each.char_start, each.char_end) for each in (head, tail))
+    ends = tuple(Span(end.char_start, end.char_end) for end in (head, tail))
     for pair in candidates.pairs if candidates else ():
         if (pair.head, pair.tail) == ends and (best := _best(pair.labels, allowed)):
             return best
@@ -556,8 +560,8 @@ def best_entity(candidates: Candidates | None, span: Span, allowed: tuple[str, .
 
 
 def _best(labels: Iterable[LabelScore], allowed: tuple[str, ...]) -> str | None:
-    found = [each for each in labels if each.label in allowed]
-    return max(found, key=lambda each: each.score).label if found else None
+    found = [choice for choice in labels if choice.label in allowed]
+    return max(found, key=lambda choice: choice.score).label if found else None
 
 
 def title_end_of(document: Document) -> int:

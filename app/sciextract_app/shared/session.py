@@ -69,7 +69,7 @@ def item_of(fields: tuple[str, ...]) -> ItemRef | None:
 
 def item_fields(item: ItemRef | None) -> tuple[str, ...]:
     """An item as plain strings."""
-    kinds = (kind for kind, each in _KINDS.items() if isinstance(item, each))
+    kinds = (kind for kind, class_ in _KINDS.items() if isinstance(item, class_))
     return () if item is None else (next(kinds), *astuple(item))
 
 

@@ -117,14 +117,14 @@ def progress_page(done: int, documents: int, by_day: Mapping[str, int]) -> Progr
     if not by_day:
         summary.append(f"{key_of('done')} marks an abstract as done; the days appear here")
         return ProgressPage(tuple(summary), "day", "", "", (), (), documents)
-    days = sorted(date.fromisoformat(each) for each in by_day)
+    days = sorted(date.fromisoformat(day) for day in by_day)
     # More bars than that find no room in a terminal of 80 columns.
     step, unit = (1, "day") if (days[-1] - days[0]).days < _MOST_DAYS else (7, "week")
     counts = [0] * ((days[-1] - days[0]).days // step + 1)
     for day in days:
         counts[(day - days[0]).days // step] += by_day[day.isoformat()]
     before = max(0, done - sum(counts))
-    sums = tuple(min(documents, before + each) for each in accumulate(counts))
+    sums = tuple(min(documents, before + total) for total in accumulate(counts))
     ends = (days[0].isoformat(), (days[0] + timedelta(step * (len(counts) - 1))).isoformat())
     return ProgressPage(tuple(summary), unit, *ends, tuple(counts), sums, documents)
 
@@ -186,13 +186,13 @@ def learning_page(curve: LearningCurve) -> LearningPage:
     if not points:
         return LearningPage(("no abstract is finished yet at the desk; imports do not count",))
     layers = []
-    for layer, each in curve.layers.items():
-        if each.shown:
-            score = f"{layer}: {each.shown[-1]:.1f}"
-            if each.adapter:
-                score += f"; adapter {each.adapter[-1]:.1f}, without it {each.other[-1]:.1f}"
-            score += f"; adapter {'on' if each.use.on else 'off'}: {each.use.reason}"
-            layers.append(LayerPlot(score, each.shown, each.other))
+    for layer, running in curve.layers.items():
+        if running.shown:
+            score = f"{layer}: {running.shown[-1]:.1f}"
+            if running.adapter:
+                score += f"; adapter {running.adapter[-1]:.1f}, without it {running.other[-1]:.1f}"
+            score += f"; adapter {'on' if running.use.on else 'off'}: {running.use.reason}"
+            layers.append(LayerPlot(score, running.shown, running.other))
     words = (
         f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
         "━ without the adapter"
@@ -200,9 +200,9 @@ def learning_page(curve: LearningCurve) -> LearningPage:
     return LearningPage(
         (words, *(f"{key_of('accept-above')} accepts {line}" for line in sure_words(curve.sure))),
         tuple(layers),
-        tuple(each.keys for each in points),
-        tuple(each.travel for each in points),
-        tuple(each.seconds for each in points),
+        tuple(point.keys for point in points),
+        tuple(point.travel for point in points),
+        tuple(point.seconds for point in points),
     )
 
 

@@ -75,10 +75,10 @@ def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
     rows = min(12, max(4, (height - len(lines) - 8) // 2))
     below = (page.first, page.last if page.last != page.first else "")
     whole = ChartScale(0, max(1, *page.sums))
-    each = ChartScale(0, max(1, *page.counts))
+    per_unit = ChartScale(0, max(1, *page.counts))
     lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, rows, below)]
     title = Text(f"done each {page.unit}", "bold")
-    return [*lines, Text(), title, *chart(page.counts, each, width, rows, below)]
+    return [*lines, Text(), title, *chart(page.counts, per_unit, width, rows, below)]
 
 
 def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
@@ -107,7 +107,7 @@ def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
         _mark(drawn[:rows], layer, rows)
         lines += [Text(), *word_lines([layer.words], width, "bold"), *drawn]
     for name, values in effort:
-        scale = ChartScale(0, max(1.0, *(each for each in values if each is not None)))
+        scale = ChartScale(0, max(1.0, *(value for value in values if value is not None)))
         drawn = chart(values, scale, width, rows, below)
         lines += [Text(), Text(name, "bold"), *drawn]
     return lines

@@ -196,7 +196,7 @@ class LearningWork:
         from sciextract.workflows.learning_curve import sure_words
 
         labels = learned.sure.labels
-        sure = {each.task: each.threshold for each in labels if each.threshold is not None}
+        sure = {label.task: label.threshold for label in labels if label.threshold is not None}
         why = "; ".join(sure_words(learned.sure)) or "No abstract is finished yet"
         self._promise(sure, "" if sure else why)
         on = [layer.value for layer, use in learned.use.items() if use.on]

@@ -62,12 +62,15 @@ def training_data(project: Project) -> TrainingCounts:
     """Count what a project has to train on, by the same split as the training."""
     done = review.count_done(project.connection)[1]
     decisions = review.count_decided(project.connection)
-    known = [each for each in known_documents(project.connection) if each.decided]
+    known = [abstract for abstract in known_documents(project.connection) if abstract.decided]
     firsts = first_texts(project.connection)
-    placed = ((split_of(firsts.get(each.text_sha256, each.text_sha256)), each) for each in known)
-    splits = Counter(split for split, each in placed if split is Split.TRAIN or each.done)
-    train, dev, gate = (splits[each] for each in Split)
-    finished = sum(bool(each.done) for each in known)
+    placed = (
+        (split_of(firsts.get(abstract.text_sha256, abstract.text_sha256)), abstract)
+        for abstract in known
+    )
+    splits = Counter(split for split, abstract in placed if split is Split.TRAIN or abstract.done)
+    train, dev, gate = (splits[split] for split in Split)
+    finished = sum(bool(abstract.done) for abstract in known)
     return TrainingCounts(done, decisions, train, dev, gate, finished)
 
 

@@ -60,7 +60,7 @@ def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
 def outcome_lines(outcome: TrainingResult, width: int) -> list[Text]:
     """The verdict, then both models next to each other, per task and label."""
     lines = word_lines([outcome.words], width, "bold")
-    lines += word_lines([f"· {each}" for each in outcome.reasons], width)
+    lines += word_lines([f"· {reason}" for reason in outcome.reasons], width)
     if outcome.compared is not None:
         title = f"F1 on {outcome.compared.documents:,} held-out abstracts"
         lines += [Text(), *_score_table(title, outcome.compared, width)]
@@ -77,7 +77,9 @@ def _score_table(title: str, compared: Compared, width: int) -> list[Text]:
     rows = [("mean of tasks", compared.target)] if compared.target else []
     for task, score in compared.tasks.items():
         rows.append((TASKS.get(task, task), score))
-        rows += [(f"  {label}", each) for label, each in compared.labels.get(task, {}).items()]
+        rows += [
+            (f"  {label}", of_label) for label, of_label in compared.labels.get(task, {}).items()
+        ]
     name = min(width - _TABLE, max((cell_len(row[0]) for row in rows), default=0) + 2)
     head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
     lines = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]

@@ -150,7 +150,7 @@ def footer_lines(
             if place >= 0:
                 parts.insert(place, Text(ELLIPSIS))
             lines = tuple(flowing(sign, parts, width))
-            if len(lines) <= height and all(each.cell_len <= width for each in lines):
+            if len(lines) <= height and all(line.cell_len <= width for line in lines):
                 return lines
             if len(kept) <= 1:
                 return lines[:height]
@@ -188,7 +188,7 @@ class LegendBar(LineBar[tuple[Hint, ...]]):
     def lines(self, width: int, height: int) -> Sequence[Text]:
         """As many lines as it is high."""
         labels = [hint.label for hint in self._shown if hint.label]
-        colours = {each: ink(self.label_look(each)) for each in labels}
+        colours = {label: ink(self.label_look(label)) for label in labels}
         return legend_lines(self._shown, colours, width, height)
 
 
@@ -202,7 +202,7 @@ def legend_lines(
     """
     whole = [_legend_part(hint, colours, width) for hint in hints]
     lines = list(flowing(Text(" "), whole, width))
-    if len(lines) <= height and all(each.cell_len <= width for each in lines):
+    if len(lines) <= height and all(line.cell_len <= width for line in lines):
         return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
     gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
@@ -316,11 +316,11 @@ def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
     # A blank before each name only where all of them have room for one.
     pad = " " if sum(map(len, words)) + 2 * len(words) < width else ""
     tabs = Text()
-    for place, each in enumerate(words):
+    for place, name in enumerate(words):
         if place == shown:
-            tabs.append(f"[{each}]", "bold reverse")
+            tabs.append(f"[{name}]", "bold reverse")
         else:
-            tabs.append(f"{pad}{each} ")
+            tabs.append(f"{pad}{name} ")
     room = width - cell_len(tabs.plain) - 3
     line = Text(" ")
     if room >= _TAB_LINE_LEAST_TITLE:

@@ -33,7 +33,7 @@ def help_rows() -> list[HelpRow]:
     for action in ACTIONS:
         merged.setdefault((action.help, action.layer), []).append(written(keys_of(action.id)))
     rows = [(" ".join(names), text, layer) for (text, layer), names in merged.items()]
-    around = [(keys_of(each.id or ""), each.description) for each in AROUND]
+    around = [(keys_of(binding.id or ""), binding.description) for binding in AROUND]
     return [*rows, *((written(keys), text, actions.AROUND) for keys, text in around)]
 
 
@@ -100,7 +100,7 @@ class KeysDialog(Dialog[None]):
         for key, shown, group in self._rows:
             keys, text = key.casefold().split(), f"{shown} {group}".casefold()
             # A key is meant as a whole: "n" is not searched for inside of "Enter".
-            if all(each in keys or each in text for each in wanted):
+            if all(word in keys or word in text for word in wanted):
                 found.append((key, shown, group))
         nothing = [("", f"no key for: {event.value}", "")]
         self.query_one("#keys-table", Static).update(help_grid(found or nothing))
@@ -128,17 +128,17 @@ class GuidelineDialog(Dialog[Result]):
         """Definition and examples of each."""
         variables, dark = self.app.theme_variables, self.app.current_theme.dark
         options, entities = [], len(self._schema.entities)
-        for place, each in enumerate(self._schema.types, start=1):
+        for place, type_ in enumerate(self._schema.types, start=1):
             kind, digit = ("entity", place) if place <= entities else ("relation", place - entities)
-            colour = None if self.app.no_color else label_style(each.label, variables, dark).color
+            colour = None if self.app.no_color else label_style(type_.label, variables, dark).color
             key = key_of(f"type-{digit}") if digit <= DIGITS else " "
-            line = Text(f"{key} {key_of('letter')}{visible(each.key)}  ")
-            line.append("■ ", Style(color=colour)).append(visible(each.label), "bold").append(
+            line = Text(f"{key} {key_of('letter')}{visible(type_.key)}  ")
+            line.append("■ ", Style(color=colour)).append(visible(type_.label), "bold").append(
                 f"  {kind}"
             )
-            line.append(f"\n   {visible(each.definition) or 'no definition'}")
-            if each.examples:
-                line.append(f"\n   for example: {visible('; '.join(each.examples))}")
+            line.append(f"\n   {visible(type_.definition) or 'no definition'}")
+            if type_.examples:
+                line.append(f"\n   for example: {visible('; '.join(type_.examples))}")
             options.append(Option(line))
         return [OptionList(*options) if options else words("The schema has no types yet")]
 

@@ -150,8 +150,8 @@ class KeptLines(Widget):
         if left:
             segments.insert(0, Segment(" " * left, blank))
         # The toolkit filters what it renders itself; lines that are kept are none of that.
-        for each in self.get_line_filters():
-            segments = each.apply(segments, background)
+        for line_filter in self.get_line_filters():
+            segments = line_filter.apply(segments, background)
         return Strip(segments, width)
 
     def label_look(self, label: str) -> Style:
@@ -476,7 +476,7 @@ def fit(text: str, width: int) -> str:
     'coref…'
     """
     # Nearly all texts are such, and are fitted without a look at each of their glyphs.
-    if text.isprintable() and (text.isascii() or all(cell_len(each) == 1 for each in set(text))):
+    if text.isprintable() and (text.isascii() or all(cell_len(glyph) == 1 for glyph in set(text))):
         return text if len(text) <= width else text[: max(0, width - 1)] + ELLIPSIS[:width]
     shown = list(pieces(text))
     if sum(cells for _, cells in shown) <= width:
@@ -501,7 +501,9 @@ _CONSOLE = Console()  # only measures
 
 def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
     """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
-    return [Text(line, style) for each in sentences for line in _wrapped(visible(each), width)]
+    return [
+        Text(line, style) for sentence in sentences for line in _wrapped(visible(sentence), width)
+    ]
 
 
 # Definitions of types are wrapped at nearly every key, always the same ones.

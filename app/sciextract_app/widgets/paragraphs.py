@@ -116,7 +116,7 @@ def same_place(old: Mark, new: Mark) -> bool:
 
 def _suffix_widths(mark: Mark) -> tuple[int, ...]:
     behind = (raised_key(mark.key), raised_clusters(mark.cluster)) if mark.last else ()
-    return tuple([cell_len(each) for each in behind])
+    return tuple([cell_len(sign) for sign in behind])
 
 
 class Paragraph:
@@ -152,7 +152,7 @@ class Paragraph:
         self._width = width
         known = before.number_of if before else {}
         new = count(1 + max(known.values(), default=-1))
-        self.numbers = [known[key] if (key := name(each)) in known else next(new) for each in marks]
+        self.numbers = [known[key] if (key := name(mark)) in known else next(new) for mark in marks]
         if before is not None and before._width == width:
             self.lines = self._wrapped_again(before)
         else:
@@ -247,22 +247,22 @@ class Paragraph:
         if first:
             here |= {mark for at, begun in opening.items() if at < first for mark in begun}
             here -= {mark for at, ended in closing.items() if at < first for mark in ended}
-        around = tuple(sorted(here, key=lambda each: _order(marks, each)))
+        around = tuple(sorted(here, key=lambda index: _order(marks, index)))
 
         def drawn(sign: int | None = None) -> tuple[int, ...]:
             """The numbers of the mentions here, that of a sign last."""
             own = () if sign is None else (sign,)
-            return tuple([numbers[each] for each in (*(a for a in around if a != sign), *own)])
+            return tuple([numbers[number] for number in (*(a for a in around if a != sign), *own)])
 
         for mark in closing.get(-1, ()) if not first else ():
             yield from _closing(marks[mark], base - 1, drawn(mark))
-            around = tuple([each for each in around if each != mark])
+            around = tuple([open_mark for open_mark in around if open_mark != mark])
         inside = drawn()
         for index in range(first, len(found)):
             glyph = found[index]
             at = glyph.char_start + base
             for mark in opening.get(index, ()):
-                around = tuple(sorted((*around, mark), key=lambda each: _order(marks, each)))
+                around = tuple(sorted((*around, mark), key=lambda opened: _order(marks, opened)))
                 yield Atom(Kind.OPEN, at, at, "", 1, drawn(mark))
                 inside = drawn()
             end = glyph.char_end + base
@@ -270,7 +270,7 @@ class Paragraph:
             yield Atom(Kind.TEXT, at, end, *drawn_as)
             for mark in closing.get(index, ()):
                 yield from _closing(marks[mark], end - 1, drawn(mark))
-                around = tuple([each for each in around if each != mark])
+                around = tuple([other for other in around if other != mark])
                 inside = drawn()
 
     def _edges(self, glyph_of: Sequence[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
@@ -280,7 +280,7 @@ class Paragraph:
         """
         opening: defaultdict[int, list[int]] = defaultdict(list)
         closing: defaultdict[int, list[int]] = defaultdict(list)
-        for index in sorted(range(len(self.marks)), key=lambda each: _order(self.marks, each)):
+        for index in sorted(range(len(self.marks)), key=lambda place: _order(self.marks, place)):
             start, end = self._span(self.marks[index])
             if start >= 0:
                 opening[glyph_of[start]].append(index)

@@ -57,7 +57,7 @@ class PassageLayout:
             if known is None or not known.is_like(own, self._width):
                 known = Paragraph(text, start, end, own, self._width, known)
             self.paragraphs.append(known)
-        self._tops = [0, *accumulate(len(each.lines) for each in self.paragraphs)]
+        self._tops = [0, *accumulate(len(paragraph.lines) for paragraph in self.paragraphs)]
 
     @property
     def height(self) -> int:
@@ -186,7 +186,7 @@ def moved_lines(
 
 def _same_overall(before: Passage, after: Passage) -> bool:
     names = ("hints", "hits", "sure", "other_edges", "title_end")
-    return all(getattr(before, each) == getattr(after, each) for each in names)
+    return all(getattr(before, field) == getattr(after, field) for field in names)
 
 
 def focus_of(passage: Passage) -> tuple[str | None, tuple[int, int]]:

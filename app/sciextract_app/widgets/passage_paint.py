@@ -175,7 +175,7 @@ class Painter:
         style = self._look.text + self._ground(marks) + self._colour(mark) + _BOLD
         bracket = atom.kind in (Kind.OPEN, Kind.CLOSE)
         marked = mark.focused or (mark.partner and bracket)
-        around = any(each.focused for each in marks[:-1])
+        around = any(outer.focused for outer in marks[:-1])
         return style + _REVERSE if marked or around else style
 
     def _ground(self, marks: list[Mark]) -> Style:

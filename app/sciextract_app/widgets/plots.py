@@ -34,7 +34,7 @@ def stacked(shares: Sequence[float], cells: int) -> list[int]:
     >>> stacked([0.5, 0.25, 0.25], 8)
     [4, 2, 2]
     """
-    edges = [round(_bounded(each) * cells) for each in accumulate(shares)]
+    edges = [round(_bounded(edge) * cells) for edge in accumulate(shares)]
     return [end - start for start, end in zip([0, *edges], edges, strict=False)]
 
 
@@ -67,9 +67,9 @@ def spread(values: Sequence[float | None], cells: int) -> list[float | None]:
     if not values or cells < 1:
         return []
     if len(values) <= cells:
-        each = min(_WIDEST, cells // len(values))
-        gap = [None] if each >= _GAP_FROM else []
-        return [cell for value in values for cell in [*[value] * (each - len(gap)), *gap]]
+        wide = min(_WIDEST, cells // len(values))
+        gap = [None] if wide >= _GAP_FROM else []
+        return [cell for value in values for cell in [*[value] * (wide - len(gap)), *gap]]
     edges = [place * len(values) // cells for place in range(cells + 1)]
     parts = ([v for v in values[start:end] if v is not None] for start, end in pairwise(edges))
     return [fmean(known) if known else None for known in parts]
@@ -124,9 +124,9 @@ def chart(
         labels[rows // 2] = scale.words(middle)
     labels[-1] = scale.words(scale.low)
     labels[0] = scale.words(scale.high)  # last: of a single line the highest value counts
-    margin = max(cell_len(each) for each in labels) + 1
+    margin = max(cell_len(label) for label in labels) + 1
     room = max(1, cells - margin - 1)
-    found = spread([scale.share(each) for each in values], room)
+    found = spread([scale.share(value) for value in values], room)
     lines = []
     for label, row in zip(labels, column_rows(found, rows), strict=True):
         side = "┤" if label else "│"
@@ -164,7 +164,7 @@ class BarPart:
 
 def legend(parts: Sequence[BarPart], width: int) -> list[Text]:
     """What the characters of the bars mean, in as many lines as the width needs."""
-    shown = [Text().append(each.fill * 2, each.style).append(f" {each.words}") for each in parts]
+    shown = [Text().append(part.fill * 2, part.style).append(f" {part.words}") for part in parts]
     return list(flowing(Text(), shown, width))
 
 
@@ -190,7 +190,7 @@ def bar_lines(
             continue
         line = Text(padded(row.name, name) + _GAP)
         # Nothing at all has no length, but its row is drawn.
-        cells = stacked([each / (whole or 1) for each in row.counts], room)
+        cells = stacked([count / (whole or 1) for count in row.counts], room)
         for part, size in zip(parts, cells, strict=True):
             line.append(part.fill * size, part.style)
         line.append(" " * (room - sum(cells)) + _GAP)

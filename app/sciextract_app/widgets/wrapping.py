@@ -135,7 +135,7 @@ class WrappedWriter:
         """End the line after so many atoms; the rest begins the next one."""
         self.lines.append(self.line[:count])
         self.line = self.line[count:]
-        self._used = sum(each.cells for each in self.line)
+        self._used = sum(atom.cells for atom in self.line)
         self._break = 0
 
 

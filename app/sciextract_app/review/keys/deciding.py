@@ -89,10 +89,10 @@ def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> 
         with_it += [counted(relations, "relation")] if relations else []
         with_it += [counted(links, "cluster link")] if links else []
     elif not isinstance(row, EntityRow):  # its mentions are accepted with a relation or a link
-        for each in after.entities:
-            was = before.by_id.get(each.id)
-            if was and was.state is State.UNDECIDED and each.state in SETTLED:
-                with_it.append(named(each.surface(after.text), 28))
+        for mention in after.entities:
+            was = before.by_id.get(mention.id)
+            if was and was.state is State.UNDECIDED and mention.state in SETTLED:
+                with_it.append(named(mention.surface(after.text), 28))
     along = " and ".join(with_it)
     if isinstance(row, EntityRow):
         name = named(row.surface(before.text)) if along else ""

@@ -245,7 +245,7 @@ class Desk:
         now = document_view.DocumentView(doc, view.schema, project.sources).row(self.state.focus)
         # Scores are left out: a model that predicts anew changes them, and not the item.
         fields = ("state", "label", "fragments", "head", "tail")
-        return any(getattr(seen, each, None) != getattr(now, each, None) for each in fields)
+        return any(getattr(seen, field, None) != getattr(now, field, None) for field in fields)
 
     @guarded
     def _refuse_older_view(self) -> Feedback:

@@ -82,7 +82,7 @@ def press_relate(state: ReviewState, doing: Relating, key: str, action: Bound) -
 def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
     """The next key is the relation's type; where only the other direction is legal, it is taken."""
     schema = state.open_view.schema
-    ends = [state.open_view.by_id.get(each) for each in (head, tail)]
+    ends = [state.open_view.by_id.get(end) for end in (head, tail)]
     if ends[0] is None or ends[1] is None:
         state.leave_mode()
         return problem("The mention no longer exists: another window or person has changed it")
@@ -96,7 +96,7 @@ def ask_type(state: ReviewState, head: str, tail: str) -> Feedback:
 
 def _ask_type(state: ReviewState, *ends: str) -> Feedback:
     state.enter(ChoosingType(*ends))
-    head, tail = (named(state.open_view.surface(each), 28) for each in ends)
+    head, tail = (named(state.open_view.surface(end), 28) for end in ends)
     return Feedback(f"{head} ─▶ {tail}: which type?")
 
 
@@ -142,8 +142,8 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
         by_hand = f"{key_of('relate')} relates, {key_of('join')} links it"
         return problem(f"The model considered nothing else for {name}; {by_hand}")
     places: dict[str, int] = {}
-    for letter, each in zip(LETTERS, found, strict=False):
-        place = view.by_id[each.tail if each.head == mention else each.head].char_start
+    for letter, pair in zip(LETTERS, found, strict=False):
+        place = view.by_id[pair.tail if pair.head == mention else pair.head].char_start
         while place in places.values():
             place += 1
         places[letter] = place

@@ -119,7 +119,7 @@ def open_abstract(state: ReviewState, number: int) -> Feedback:
     state.load(number)
     if state.documents.kind == CHECK and state.findings is not None:
         places = enumerate(state.findings.found)
-        here = [place for place, each in places if each.number == number]
+        here = [place for place, finding in places if finding.number == number]
         return replace(_go_to_finding(state, here), moved=True)
     return Feedback(moved=True)
 
@@ -298,7 +298,7 @@ def _changed_item(state: ReviewState, event: Event) -> tuple[int | None, ItemRef
         case {"relation": str(relation_id)}:
             return number, RelationRef(relation_id)
     # Without one in the parameters a relation says more about what was done than its mentions, which it changed, too.
-    ordered = sorted(found[number], key=lambda each: _FIRST.get(each.table, len(_FIRST)))
+    ordered = sorted(found[number], key=lambda change: _FIRST.get(change.table, len(_FIRST)))
     for change in ordered:
         match change.table, change.key:
             case "relation", (relation_id,):

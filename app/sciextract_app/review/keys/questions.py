@@ -107,7 +107,7 @@ class Questions:
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something here."""
         schema = self._desk.state.open_view.schema if self._desk.number else None
-        hints = [action_hint(each, pinned=True) for each in ("accept", "reject")]
+        hints = [action_hint(action, pinned=True) for action in ("accept", "reject")]
         hints += [Hint(type_keys(schema.entity_labels if schema else ()), "type")]
         hints += [
             Hint(keys_together(*EDGES), "edges"),
@@ -137,11 +137,11 @@ def _sentences(view: DocumentView, item: ItemRef | None) -> tuple[int, int]:
     ends = (row.head, row.tail) if isinstance(row, RelationRow) else (own,)
     if item is not None and own in view.homes and not isinstance(row, RelationRow):
         # A link is judged by another mention of its cluster, the nearest one before it.
-        ids = [each.entity_id for each in view.members[view.homes[own][0].cluster_id]]
+        ids = [link.entity_id for link in view.members[view.homes[own][0].cluster_id]]
         place = ids.index(own)
         ends = (own, ids[place - 1] if place else ids[min(1, len(ids) - 1)])
     tokens = view.tokens
-    found = sorted(view.sentence_of(each) for each in ends)
+    found = sorted(view.sentence_of(end) for end in ends)
     first, last = tokens.sentences[found[0]], tokens.sentences[found[-1]]
     start = tokens.spans[first.token_start].char_start
     return start, tokens.spans[last.token_end - 1].char_end

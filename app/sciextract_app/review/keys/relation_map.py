@@ -75,9 +75,13 @@ class RelationMap:
         self._is_behind = False  # the last one was decided, and none came after it
         view = desk.state.view
         mention = view.mention_of(desk.focus) if view else None
-        related = {each.id for each in view.relations_of.get(mention or "", ())} if view else set()
+        related = (
+            {relation.id for relation in view.relations_of.get(mention or "", ())}
+            if view
+            else set()
+        )
         order = self._order()
-        first = next((place for place, each in enumerate(order) if each in related), 0)
+        first = next((place for place, relation in enumerate(order) if relation in related), 0)
         self._keep_focus(self._place() or first)
 
     @property
@@ -101,9 +105,13 @@ class RelationMap:
             case Grouping.MAP:
                 return _map(view, lines)
         # A relation is judged at its later argument, so it stands under that one's sentence.
-        anchors = {each: view.anchor(RelationRef(each)) or "" for each in lines}
-        sentences = _grouped((view.sentence_of(anchors[each]), lines[each]) for each in lines)
-        return _with_headings((_heading(view, each) for each in sentences), sentences.values())
+        anchors = {relation: view.anchor(RelationRef(relation)) or "" for relation in lines}
+        sentences = _grouped(
+            (view.sentence_of(anchors[relation]), lines[relation]) for relation in lines
+        )
+        return _with_headings(
+            (_heading(view, sentence) for sentence in sentences), sentences.values()
+        )
 
     def press(self, key: str, action: Bound) -> Feedback:
         """Move, arrange, or decide what is in focus; the next relation comes into focus.
@@ -146,7 +154,7 @@ class RelationMap:
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something here."""
         labels = self._desk.state.open_view.schema.relation_labels if self._desk.number else ()
-        hints = [action_hint(each, pinned=True) for each in ("accept", "reject")]
+        hints = [action_hint(action, pinned=True) for action in ("accept", "reject")]
         hints += [Hint(type_keys(labels), "type"), action_hint("invert")]
         hints += [Hint("j k PgDn Home", "move", pinned=True), Hint("Tab", "arrange", pinned=True)]
         return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
@@ -167,7 +175,7 @@ class RelationMap:
     def _focus_following(self, before: Sequence[str], place: int) -> None:
         """Focus the next relation of the order as it was that is still there, else the last one."""
         there = self._order()
-        following = next((each for each in before[place + 1 :] if each in there), None)
+        following = next((relation for relation in before[place + 1 :] if relation in there), None)
         if following is not None:
             self._desk.focus_item(RelationRef(following))
         else:
@@ -211,7 +219,7 @@ def _map(view: DocumentView, lines: dict[str, RelationLine]) -> tuple[MapRow, ..
     out: defaultdict[str, list[RelationLine]] = defaultdict(list)
     for relation_id, line in lines.items():
         out[view.relation_by_id[relation_id].head].append(line)
-    ends = {end for each in lines for end in _ends(view, each)}
+    ends = {end for line in lines for end in _ends(view, line)}
     for mention in sorted(ends, key=view.place):
         if view.sentence_of(mention) != sentence:
             sentence = view.sentence_of(mention)
@@ -262,7 +270,9 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
     free: list[list[tuple[int, int]]] = []
     lanes: list[tuple[int, Arc]] = []
     # The longest first, so that they are outermost and the others lie within them.
-    for arc in sorted(arcs, key=lambda each: (-abs(each.head - each.tail), each.head, each.tail)):
+    for arc in sorted(
+        arcs, key=lambda longest: (-abs(longest.head - longest.tail), longest.head, longest.tail)
+    ):
         top, bottom = sorted((arc.head, arc.tail))
         fits = (n for n, used in enumerate(free) if all(bottom < a or top > b for a, b in used))
         lane = next(fits, None)
@@ -276,7 +286,7 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
     width = len(free)
     grid = [[" "] * (width + 2) for _ in range(height)]
     # Inner ones first: outer ones cross them.
-    for lane, arc in sorted(lanes, key=lambda each: -each[0]):
+    for lane, arc in sorted(lanes, key=lambda drawn: -drawn[0]):
         top, bottom = sorted((arc.head, arc.tail))
         for y in range(top + 1, bottom):
             grid[y][lane] = "│" if grid[y][lane] in " │" else "├"

@@ -108,7 +108,7 @@ def press_type(state: ReviewState, doing: TypeLetter, key: str, action: Bound) -
     known = schema.relations if of_relations else schema.entities
     label = document_view.by_letter(known, key)
     if label is None:
-        letters = " ".join(each.key for each in known)
+        letters = " ".join(type_.key for type_ in known)
         return problem(f"No type has the letter {key}; there are {letters}")
     if chosen is not None:
         return make(state, label)
@@ -151,7 +151,7 @@ def candidate(state: ReviewState, action: Bound = None) -> Feedback:
         doing = replace(doing, offer=(doing.offer + 1) % len(doing.offers))
     state.enter(doing)
     found = doing.offers[doing.offer]
-    best = max(found.labels, key=lambda each: each.score)
+    best = max(found.labels, key=lambda label: label.score)
     name = named(found.span.of(state.open_view.text))
     question = f"{name}: {suggestion(state)} {best.score:.2f}?"
     return Feedback(f"{question} {key_of('accept')} or a type adds it")
@@ -232,11 +232,11 @@ def with_part(text: str, fragments: Iterable[Span], part: Span) -> tuple[Span, .
     """
     found: list[Span] = []
     start, end = part.char_start, part.char_end
-    for each in fragments:
+    for fragment in fragments:
         # Blanks between two fragments belong to neither: then they are one.
-        low, high = sorted((Span(start, end), each))
+        low, high = sorted((Span(start, end), fragment))
         if text[low.char_end : high.char_start].strip():
-            found.append(each)
+            found.append(fragment)
         else:
             start, end = low.char_start, max(low.char_end, high.char_end)
     return tuple(sorted([*found, Span(start, end)]))
@@ -249,12 +249,12 @@ def without(text: str, fragments: Iterable[Span], part: Span) -> tuple[Span, ...
     (Span(char_start=0, char_end=4), Span(char_start=14, char_end=17))
     """
     found: list[Span] = []
-    for each in fragments:
-        if not each.overlaps(part):
-            found.append(each)
+    for fragment in fragments:
+        if not fragment.overlaps(part):
+            found.append(fragment)
             continue
-        left = text[each.char_start : part.char_start].rstrip()
-        right = text[part.char_end : each.char_end].lstrip()
-        found += [Span(each.char_start, each.char_start + len(left))] if left else []
-        found += [Span(each.char_end - len(right), each.char_end)] if right else []
+        left = text[fragment.char_start : part.char_start].rstrip()
+        right = text[part.char_end : fragment.char_end].lstrip()
+        found += [Span(fragment.char_start, fragment.char_start + len(left))] if left else []
+        found += [Span(fragment.char_end - len(right), fragment.char_end)] if right else []
     return tuple(found)

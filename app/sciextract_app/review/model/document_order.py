@@ -77,7 +77,7 @@ class DocumentOrder:
         """The place of :attr:`last`, from one, and how many abstracts of the list are in the project."""
         if self._living is None:
             there = present(self._connection, tuple(self._all))
-            self._living = [self._places[each] for each in there]
+            self._living = [self._places[number] for number in there]
         behind = bisect_left(self._living, self._place)
         return min(behind + 1, len(self._living)), len(self._living)
 
@@ -216,7 +216,7 @@ class Listing:
                 wanted = set(hits)
                 by_match = self.sort is Sort.TEXT
                 self._numbers = (
-                    hits if by_match else [each for each in self._ordered() if each in wanted]
+                    hits if by_match else [number for number in self._ordered() if number in wanted]
                 )
         self._places = {}
 
@@ -237,7 +237,7 @@ class Listing:
     def place(self, number: int) -> int | None:
         """The row of an abstract, ``None`` when it is not in the list."""
         if len(self._places) != len(self._numbers):
-            self._places = {each: place for place, each in enumerate(self._numbers)}
+            self._places = {listed: place for place, listed in enumerate(self._numbers)}
         return self._places.get(number)
 
     def page(self, offset: int, limit: int) -> list[DocumentSummary]:

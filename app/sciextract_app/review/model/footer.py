@@ -67,7 +67,7 @@ def list_footer() -> tuple[Hint, ...]:
 def footer(state: ReviewState) -> tuple[Hint, ...]:
     """The most important keys first; those that would be refused now are not live."""
     if state.view is None:
-        return tuple(action_hint(each) for each in ("search", "help", "palette", "quit"))
+        return tuple(action_hint(action) for action in ("search", "help", "palette", "quit"))
     schema = state.view.schema
     match state.doing:
         case Offering():
@@ -134,8 +134,10 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     known = state.candidates
     accept, reject = "next" if item is None or item.state in SETTLED else "accept", "reject"
     if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
-        others = [each.entity_id for each in view.members[item.cluster_id]]
-        other = next((each for each in others if each != item.entity_id), item.entity_id)
+        others = [member.entity_id for member in view.members[item.cluster_id]]
+        other = next(
+            (other_id for other_id in others if other_id != item.entity_id), item.entity_id
+        )
         if item.state not in SETTLED:
             accept = f"same as {named(view.surface(other), 20)}"
         reject = "not the same"
@@ -164,12 +166,12 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     connect = [action_hint("invert")] if relation else []
     connect += [] if link else [action_hint("relate", item is not None)]
     connect += [action_hint("join", item is not None and view.schema.coreference)]
-    connect += [action_hint(each) for each in ("leave", "merge", "split") if at_home]
+    connect += [action_hint(action) for action in ("leave", "merge", "split") if at_home]
     others_known = bool(known and (known.pairs or known.links))
     connect += [action_hint("offers", item is not None and others_known, seldom=True)]
     go = [action_hint("jump"), Hint("arrows", "move", seldom=True)]
     go += [action_hint("next-mention", seldom=True)] if at_home else []
-    go += [action_hint(each, seldom=True) for each in ("relations", "note")]
+    go += [action_hint(action, seldom=True) for action in ("relations", "note")]
     go += [action_hint("next-abstract", words="next", pinned=True)]
     go += [action_hint("help", pinned=True)]
     if spread := _spread_hint(state):
@@ -216,7 +218,7 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
         case TypeLetter():
             mentions = selected(state) or not isinstance(row, RelationRow)
             types = schema.entities if mentions else schema.relations
-            return tuple(Hint(each.key, each.label, label=each.label) for each in types)
+            return tuple(Hint(type_.key, type_.label, label=type_.label) for type_ in types)
         case Review() if isinstance(row, RelationRow):
             by_id = state.view.by_id
             allowed = document_view.legal(schema, by_id[row.head], by_id[row.tail])
@@ -237,28 +239,28 @@ def _types(
     letters: bool = False,
 ) -> Iterator[Hint]:
     """Types with their digits, and with ``;`` and their letters where digits have run out."""
-    for place, each in enumerate(types, start=1):
-        more = ("" if letters else key_of("letter")) + each.key
+    for place, type_ in enumerate(types, start=1):
+        more = ("" if letters else key_of("letter")) + type_.key
         key = key_of(f"type-{place}") if place <= DIGITS else more
         yield Hint(
-            f"{key} {each.key}" if letters and place <= DIGITS else key,
-            each.label,
-            live=allowed is None or each.label in allowed,
-            label=each.label,
-            current=each.label == current,
+            f"{key} {type_.key}" if letters and place <= DIGITS else key,
+            type_.label,
+            live=allowed is None or type_.label in allowed,
+            label=type_.label,
+            current=type_.label == current,
         )
 
 
 def _offers(state: ReviewState, considered: Sequence[Considered]) -> Iterator[Hint]:
     """The letters of what the model considered, each with its type, its mentions and its score."""
     view = state.open_view
-    for letter, each in zip(LETTERS, considered, strict=False):
-        other = named(view.surface(each.tail), 16)
-        if not each.label:
+    for letter, choice in zip(LETTERS, considered, strict=False):
+        other = named(view.surface(choice.tail), 16)
+        if not choice.label:
             words = f"same as {other}"
         else:
-            words = document_view.relation_words(view, each.head, each.label, each.tail, 12)
-        yield Hint(letter, f"{words} {each.score:.2f}")
+            words = document_view.relation_words(view, choice.head, choice.label, choice.tail, 12)
+        yield Hint(letter, f"{words} {choice.score:.2f}")
 
 
 def _clusters(state: ReviewState) -> Iterator[Hint]:

@@ -64,7 +64,7 @@ class JumpLetters:
         # From the end: letters of mentions come from the home row.
         firsts = [*reversed(LETTERS), *reversed(LETTERS.upper())]
         self._first = firsts[: -(-tokens // len(self._second))]
-        self._free = [each for each in MORE_LETTERS if each not in self._first]
+        self._free = [letter for letter in MORE_LETTERS if letter not in self._first]
         self._of: dict[str, str] = {}
 
     def over(
@@ -80,7 +80,7 @@ class JumpLetters:
         for row in mentions:
             own = range(view.token_at(row.char_start), view.token_at(row.char_end - 1) + 1)
             names = [self._of[row.id]] if row.id in self._of else map(self.of_token, own)
-            name = next((each for each in names if each not in targets), "")
+            name = next((offered for offered in names if offered not in targets), "")
             if name:
                 place = row.char_start
                 while place in taken:  # mentions may begin at the same character

@@ -80,7 +80,7 @@ def hits(text: str, words: str) -> tuple[tuple[int, int], ...]:
     # Of alternatives a regular expression takes the first that fits, not the longest.
     patterns.sort(key=len, reverse=True)
     found = re.finditer("|".join(patterns), text, re.IGNORECASE) if patterns else ()
-    return tuple(each.span() for each in found)
+    return tuple(hit.span() for hit in found)
 
 
 def bibliography(state: ReviewState) -> str:
@@ -133,7 +133,7 @@ def relation_lines(state: ReviewState, *, everything: bool) -> tuple[RelationLin
     mention = None if everything else view.mention_of(state.focus)
     rows = view.relations if mention is None else view.relations_of.get(mention, [])
     ordered = sorted(rows, key=lambda row: (view.place(row.head), view.place(row.tail), row.id))
-    sure = {each.id for each in sure_items(state)[1]}
+    sure = {relation.id for relation in sure_items(state)[1]}
     return tuple(
         RelationLine(
             item_id=row.id,
@@ -221,9 +221,9 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     if not isinstance(row, LinkRow | AttributeRow):
         yield from attribute_lines(view, row.id)
     if not isinstance(row, LinkRow):
-        others = [each for each in row.alternatives if each.label != row.label][:_MOST_LABELS]
+        others = [choice for choice in row.alternatives if choice.label != row.label][:_MOST_LABELS]
         if others:
-            yield "next", "  ".join(f"{each.label} {each.score:.2f}" for each in others)
+            yield "next", "  ".join(f"{choice.label} {choice.score:.2f}" for choice in others)
     if isinstance(row, EntityRow):
         yield from _label_history(state, view, row)
     yield "state", str(row.state)
@@ -254,9 +254,9 @@ def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Li
     more = "" if found.is_complete else f", of the first {review.MOST_COUNTED:,}"
     counts = ", ".join(f"{label} {count} {SIGNS[how]}" for label, how, count in found.counts)
     yield "others", (counts or "not labelled anywhere else") + more
-    for each in found.latest:
-        here = "here" if each.number == state.number else named(each.title, 48)
-        yield "", f"{each.label} {SIGNS[each.state]} {here}"
+    for latest in found.latest:
+        here = "here" if latest.number == state.number else named(latest.title, 48)
+        yield "", f"{latest.label} {SIGNS[latest.state]} {here}"
 
 
 def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:

@@ -127,7 +127,7 @@ class Queues:
     def check(self, check: Check, found: Sequence[Finding]) -> None:
         """Work on the abstracts in which a check has found something, until the queue is left."""
         self._places = self.places
-        numbers = tuple(dict.fromkeys(each.number for each in found))
+        numbers = tuple(dict.fromkeys(finding.number for finding in found))
         self._active = DocumentOrder(self._state.project.connection, numbers, CHECK, str(check))
         self._state.follow(self._active, CheckFindings(check, found))
 

@@ -49,17 +49,19 @@ def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
         return [], []
     view = state.open_view
     waiting = {
-        each.id: each.score or 0.0 for each in view.entities if each.state is State.UNDECIDED
+        entity.id: entity.score or 0.0
+        for entity in view.entities
+        if entity.state is State.UNDECIDED
     }
     unsure = {name for name, score in waiting.items() if score < of_mentions}
     relations = [
-        RelationRef(each.id)
-        for each in view.relations
-        if each.state is State.UNDECIDED
-        and (each.score or 0.0) >= of_relations
-        and unsure.isdisjoint((each.head, each.tail))
+        RelationRef(relation.id)
+        for relation in view.relations
+        if relation.state is State.UNDECIDED
+        and (relation.score or 0.0) >= of_relations
+        and unsure.isdisjoint((relation.head, relation.tail))
     ]
-    return [EntityRef(each) for each in waiting if each not in unsure], relations
+    return [EntityRef(mention) for mention in waiting if mention not in unsure], relations
 
 
 def selection(state: ReviewState) -> Selecting | Pointing | None:

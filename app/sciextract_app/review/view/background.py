@@ -67,7 +67,7 @@ class ImportWork:
         if self.is_refused():
             return
         # By the name only: to open and close the file of the open project would drop SQLite's locks on it.
-        if any(each.endswith(SUFFIX) or Path(each).resolve() == opened.resolve() for each in files):
+        if any(file.endswith(SUFFIX) or Path(file).resolve() == opened.resolve() for file in files):
             refused = f"a project cannot be imported: {key_of('app.open')} opens another one"
             self._screen.show_reply(problem(refused))
             return
@@ -75,7 +75,7 @@ class ImportWork:
         def bring_in(project: Project, listener: ImportListener) -> ImportReport:
             return import_files(project, list(files), listener=listener, at_a_time=AT_A_TIME)
 
-        self._start(", ".join(Path(each).name for each in files), files, bring_in)
+        self._start(", ".join(Path(file).name for file in files), files, bring_in)
 
     def import_text(self, text: str | None) -> None:
         """Import a pasted text; ``None`` where the person did not want to."""

@@ -155,13 +155,13 @@ class ReviewDialogs:
     def menu(self) -> None:
         """Offer what can be done now: the live keys of the footer, and the types."""
         screen = self._screen
-        ids = {key_of(each.id): each.id for each in reversed(ACTIONS)}
+        ids = {key_of(action.id): action.id for action in reversed(ACTIONS)}
         live = [hint for hint in screen.desk.footer() if hint.live and hint.key in ids]
         choices = [(ids[hint.key], f"{hint.key:>9}  {hint.words}") for hint in live]
         if isinstance(screen.desk.focus, EntityRef):
             labels = screen.project.schema.entity_labels[:9]
-            types = [(f"type-{n}", each) for n, each in enumerate(labels, start=1)]
-            choices += [(type_, f"{key_of(type_):>9}  {each}") for type_, each in types]
+            types = [(f"type-{n}", label) for n, label in enumerate(labels, start=1)]
+            choices += [(type_, f"{key_of(type_):>9}  {label}") for type_, label in types]
         ask(screen.app, ChoiceDialog("What now?", "Esc back", choices), screen.do)
 
     def note(self) -> None:
@@ -377,7 +377,7 @@ class ReviewDialogs:
 
     def _push(self, over: Screen[Feedback]) -> None:
         show = self._screen.show_result
-        self._screen.app.push_screen(over, lambda each: show(each or Feedback()))
+        self._screen.app.push_screen(over, lambda feedback: show(feedback or Feedback()))
 
     def compare(self) -> None:
         """Compare the predictions of the newest model for the abstract with what holds now."""
@@ -387,9 +387,9 @@ class ReviewDialogs:
         project, number = self._screen.project, self._screen.desk.number
         newest, decisions = events.newest_prediction(project.connection, number), Decisions(project)
         sides = [
-            each
-            for each in other_sources(project, decisions)
-            if newest is not None and newest[1] in each.source_ids
+            side
+            for side in other_sources(project, decisions)
+            if newest is not None and newest[1] in side.source_ids
         ]
         abstract = read_abstract(project, number, sides, decisions) if sides else None
         if abstract is None:
@@ -406,7 +406,7 @@ class ReviewDialogs:
 
         screen = self._screen
         sides = other_sources(screen.project, Decisions(screen.project))
-        if any(each.merged for each in sides):
+        if any(side.merged for side in sides):
             self._adjudicate_with(chosen(sides, MERGED))
         elif sides:
             adjudicate = lambda name: self._adjudicate_with(chosen(sides, name))

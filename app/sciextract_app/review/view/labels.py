@@ -52,7 +52,7 @@ class LabelsDialog(GuidelineDialog[tuple[str, int]]):
 
     def action_wish(self, key: str) -> None:
         """Have it done to the type under the cursor; new types need none."""
-        place = next((each.highlighted for each in self.query(OptionList)), None)
+        place = next((options.highlighted for options in self.query(OptionList)), None)
         if place is not None or key in _NEW:
             self.dismiss((key, place or 0))
 
@@ -97,15 +97,17 @@ class LabelEditor:
             return
         schema = self._screen.project.schema
         kind: Kind = "entity" if place < len(schema.entities) else "relation"
-        each = schema.types[place]
+        changed = schema.types[place]
 
         def change(name: str, value: str) -> None:
             self._change(
-                lambda project: label_changes.change_type(project, kind, each.label, name, value),
+                lambda project: label_changes.change_type(
+                    project, kind, changed.label, name, value
+                ),
                 place,
             )
 
-        old, work, app = each.label, self._work, self._screen.app
+        old, work, app = changed.label, self._work, self._screen.app
         match key:
             case "J" | "K":
                 step = _STEPS[key]
@@ -132,10 +134,10 @@ class LabelEditor:
                 ask(app, QuestionDialog(f"Remove {old}?", _REMOVED, "removes it"), removed)
             case "c":
                 offered = [(colour, Text(f"■ {colour}", colour)) for colour in COLOURS]
-                dialog = LineDialog("Colour", each.colour, "#rrggbb", offered=offered)
+                dialog = LineDialog("Colour", changed.colour, "#rrggbb", offered=offered)
                 ask(app, dialog, partial(change, "colour"))
             case "d":
-                dialog = LineDialog(old, each.definition, "What counts as one")
+                dialog = LineDialog(old, changed.definition, "What counts as one")
                 ask(app, dialog, partial(change, "definition"))
 
     def _ask_name(

@@ -146,12 +146,12 @@ class ClustersPane(RowsPane[ClusterLine]):
         lines = self._lines(width)
         if 0 <= y < len(lines):
             row, _, columns = lines[y]
-            index = next((each for each, span in columns.items() if x in span), min(columns))
+            index = next((mention for mention, span in columns.items() if x in span), min(columns))
             self.post_message(self.LinkClicked(row.cluster_id, index))
 
     def _lines(self, width: int) -> list[_ClusterRow]:
         if self._kept[:2] != (self._rows, width):
-            lines = [(row, *each) for row in self._rows for each in cluster_lines(row, width)]
+            lines = [(row, *line) for row in self._rows for line in cluster_lines(row, width)]
             self._kept = self._rows, width, lines
         return self._kept[2]
 
@@ -309,8 +309,8 @@ class LowerPanes(Vertical):
         self.query_one(RelationsPane).show(relations)
         self.query_one(ClustersPane).show(clusters)
         self.query_one(InspectorPane).show(inspector)
-        in_clusters = any(each.focused is not None for each in clusters)
-        in_relations = any(each.focused for each in relations)
+        in_clusters = any(cluster.focused is not None for cluster in clusters)
+        in_relations = any(relation.focused for relation in relations)
         self.query_one(RelationsPane).mark(in_relations)
         self.query_one(ClustersPane).mark(in_clusters)
         before, front = self.current, TABS[0 if in_relations else 1 if in_clusters else 2]

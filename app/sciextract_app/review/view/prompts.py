@@ -112,9 +112,9 @@ def parse_query(text: str, labels: Collection[str]) -> Query:
 
 def _one_of(name: str, value: str, allowed: Collection[str]) -> str:
     """The allowed value that is meant, whatever its case."""
-    for each in allowed:
-        if each.casefold() == value.casefold():
-            return str(each)
+    for known in allowed:
+        if known.casefold() == value.casefold():
+            return str(known)
     raise UsageError(f"{name}:{value} is not known", f"there are: {', '.join(allowed)}")
 
 
@@ -146,7 +146,7 @@ class QueuesDialog(Dialog[Wish]):
         if not self._lines and not self._active:
             saves = f"{key_of('app.save-queue')} saves the list as it is: search and sort first"
             return [words(f"No queue is saved yet. {saves}")]
-        options = [Option(plain(queue_text(each))) for each in self._lines]
+        options = [Option(plain(queue_text(line))) for line in self._lines]
         if self._active:
             options.append(Option(plain(f"  leave {self._active}: all abstracts in their order")))
         return [OptionList(*options), words("", "hint")]
@@ -199,7 +199,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
     def content(self) -> list[Widget]:
         """The checks with what they have found so far."""
         hint = "Of what is accepted, edited, added or imported, in the whole project:"
-        options = [Option(self._line(each), id=each.name) for each in _CHECKS]
+        options = [Option(self._line(check), id=check.name) for check in _CHECKS]
         return [words(hint, "hint"), OptionList(*options), Static("", id="checks-problem")]
 
     def on_mount(self) -> None:
@@ -226,7 +226,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
         options = self.query_one(OptionList)
         place = _CHECKS.index(check)
         options.replace_option_prompt_at_index(place, self._line(check))
-        if found and not any(self._found.get(each) for each in _CHECKS[:place]):
+        if found and not any(self._found.get(earlier) for earlier in _CHECKS[:place]):
             options.highlighted = place
 
     @on(OptionList.OptionSelected)
@@ -260,10 +260,10 @@ class PlacesDialog(QuestionDialog):
     def content(self) -> list[Widget]:
         """Title and surroundings of each place."""
         shown = Text()
-        for each in self._places:
-            shown.append(visible(each.title), "dim").append("\n  …")
-            shown.append(visible(each.before)).append(visible(self._surface), "bold reverse")
-            shown.append(visible(each.after)).append("…\n")
+        for place in self._places:
+            shown.append(visible(place.title), "dim").append("\n  …")
+            shown.append(visible(place.before)).append(visible(self._surface), "bold reverse")
+            shown.append(visible(place.after)).append("…\n")
         if self._left:
             shown.append(f"and {self._left:,} more")
         return [Static(shown)]
@@ -271,7 +271,9 @@ class PlacesDialog(QuestionDialog):
 
 def messages_dialog(history: Sequence[PastMessage]) -> TextDialog:
     """Past messages, the latest first."""
-    lines = [f"{each.at} {'!' if each.problem else ' '} {each.message}" for each in history]
+    lines = [
+        f"{message.at} {'!' if message.problem else ' '} {message.message}" for message in history
+    ]
     return TextDialog("Messages", [("\n".join(lines) or "No messages yet", "")])
 
 
@@ -282,7 +284,9 @@ def bad_records_dialog(bad: Sequence[FormatError], count: int) -> TextDialog:
         bad: Those that are shown.
         count: All of them.
     """
-    parts = [part for each in bad for part in ((each.message, "problem"), (each.hint, "hint"))]
+    parts = [
+        part for record in bad for part in ((record.message, "problem"), (record.hint, "hint"))
+    ]
     if count > len(bad):
         parts.append((f"and {count - len(bad):,} more", "hint"))
     title = f"{counted(count, 'record')} left out; the rest is imported"

@@ -51,7 +51,7 @@ class MapPane(RowsPane[MapRow]):
             heading = not row.margin.strip() and not row.label
             style = Style(bold=True) if heading or not row.margin else style
             return line.append(fit(row.words, room), style)
-        relations = [each.relation for each in self._rows if each.relation]
+        relations = [map_row.relation for map_row in self._rows if map_row.relation]
         columns = relation_columns(relations, room)
         return line.append_text(relation_text(row.relation, columns, room, style))
 
