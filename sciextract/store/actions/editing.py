@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
-from unicodedata import combining
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span, State, new_id
 from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX
 from sciextract.errors import ActionRefusedError, IllegalPairError
+from sciextract.store.actions.places import (
+    END,
+    START,
+    find_occurrences,
+    next_character,
+    next_token_edge,
+)
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.incoming import same_relations
 from sciextract.store.rows import (
@@ -32,8 +37,6 @@ _Row = TypeVar("_Row", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow
 
 SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 """States in which a person has found an item right."""
-START, END = "start", "end"
-_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +153,7 @@ class Edit:
         if row.label == label:
             self.accept_entity(entity_id)
             return
-        self._check_single(row.fragments, label, row.id)
-        self._edit(row, label=label)
-        self._touch(Layer.ENTITIES)
+        entity_id = self._merge(row, replace(row, label=label)).id
         # Relations that the new type makes illegal stay, and the person hears of it.
         schema = self.context.schema
         for relation in self.doc.relations_of(entity_id):
@@ -174,9 +175,7 @@ class Edit:
         self._check_fragments(fragments)
         row = self.entity(entity_id)
         if row.fragments != fragments:
-            self._check_single(fragments, row.label, row.id)
-            self._edit(row, fragments=fragments)
-            self._touch(Layer.ENTITIES)
+            self._merge(row, replace(row, fragments=fragments))
 
     def move_edge(self, entity_id: str, edge: str, steps: int, *, characters: bool = False) -> None:
         """Move the start or the end of an entity; positive steps go towards the text's end.
@@ -192,7 +191,7 @@ class Edit:
         row = self.entity(entity_id)
         fragment = row.fragments[0] if edge == START else row.fragments[-1]
         place = fragment.char_start if edge == START else fragment.char_end
-        step = _next_character if characters else _next_token_edge
+        step = next_character if characters else next_token_edge
         for _ in range(abs(steps)):
             place = step(self.doc, edge, place, 1 if steps > 0 else -1)
         empty = place >= fragment.char_end if edge == START else place <= fragment.char_start
@@ -213,9 +212,10 @@ class Edit:
         if twins and not twins[0].in_view:
             self._change(twins[0], state=State.ACCEPTED)
         else:
-            self._check_single(fragments, label)
             by, event_id = self.context.source_id, self.context.event_id
-            self._change(EntityRow(new_id(), fragments, label, None, State.ADDED, by, event_id))
+            row = EntityRow(new_id(), fragments, label, None, State.ADDED, by, event_id)
+            self._check_single(row)
+            self._change(row)
         self._touch(Layer.ENTITIES)
 
     def accept_relation(self, relation_id: str) -> None:
@@ -273,10 +273,11 @@ class Edit:
         if known and not known[0].in_view:
             self.accept_relation(known[0].id)
             return
-        self._refuse_twin(known[:1])
-        self._accept_mentions(head, tail)
         by, event_id = self.context.source_id, self.context.event_id
-        self._change(RelationRow(new_id(), head, tail, label, None, State.ADDED, by, event_id))
+        row = RelationRow(new_id(), head, tail, label, None, State.ADDED, by, event_id)
+        self._check_single_relation(row)
+        self._accept_mentions(head, tail)
+        self._change(row)
         self._touch(Layer.RELATIONS)
 
     def set_attribute(self, target: str, label: str, value: str = "") -> None:
@@ -350,7 +351,7 @@ class Edit:
     def new_cluster(self, mentions: Collection[str]) -> None:
         """These mentions mean the same thing."""
         self._check_coreference()
-        if len(set(mentions)) < _TWO:
+        if len(set(mentions)) < 2:
             raise ActionRefusedError("a cluster needs at least two mentions")
         cluster = self._add_cluster()
         # Once each, in the order in which the person pointed at them.
@@ -519,7 +520,7 @@ class Edit:
 
     def _accept(self, row: EntityRow) -> None:
         if row.state is State.REJECTED:
-            self._check_single(row.fragments, row.label, row.id)
+            self._check_single(row)
         self._change(row, state=State.ACCEPTED)
         self._touch(Layer.ENTITIES)
 
@@ -558,10 +559,53 @@ class Edit:
 
     def _edit_relation(self, old: RelationRow, new: RelationRow, *, illegal: bool) -> None:
         self._check_pair(new.label, new.head, new.tail, illegal=illegal)
+        twin = self._twin_relation(new)
+        if twin is not None and twin.state is State.UNDECIDED:
+            self.reject_relation(old.id)
+            self.accept_relation(twin.id)
+            return
         self._check_single_relation(new)
         self._accept_mentions(new.head, new.tail)
         self._edit(old, label=new.label, head=new.head, tail=new.tail)
         self._touch(Layer.RELATIONS)
+
+    def _merge(self, old: EntityRow, new: EntityRow) -> EntityRow:
+        """An entity is as in the new row; where a proposal says just that, it is right and takes the place of the old one.
+
+        Gives the row that holds then. What is said of the old one goes over to it, as far as that has it not itself.
+        """
+        twin = self._twin(new)
+        if twin is None or twin.in_view:
+            self._check_single(new)
+            self._edit(old, label=new.label, fragments=new.fragments)
+            self._touch(Layer.ENTITIES)
+            return self.entity(old.id)
+        self._accept(twin)
+        for relation in self.doc.relations_of(old.id):
+            self._carry_relation(relation, old.id, twin.id)
+        for attribute in self.doc.attributes_of(old.id):
+            known = [row.label for row in self.doc.attributes_of(twin.id)]
+            if attribute.state is not State.REJECTED and attribute.label not in known:
+                self._change(attribute, target=twin.id)
+        for link in self._homes(old.id):
+            if link.state is not State.UNDECIDED:
+                self.join(twin.id, link.cluster_id)
+            elif not self._homes(twin.id):
+                self._change(link, entity_id=twin.id)
+        self.reject_entity(old.id)
+        return self.entity(twin.id)
+
+    def _carry_relation(self, row: RelationRow, old: str, new: str) -> None:
+        """A relation leads from or to the entity that takes another one's place; undecided it stays so."""
+        ends = {name: new for name in ("head", "tail") if getattr(row, name) == old}
+        moved = replace(row, head=ends.get("head", row.head), tail=ends.get("tail", row.tail))
+        twin = self._twin_relation(moved)
+        if row.state is State.REJECTED or moved.head == moved.tail:
+            return  # it goes with the old one
+        if twin is None:
+            (self._edit if row.in_view else self._change)(row, **ends)
+        elif row.in_view:
+            self.accept_relation(twin.id)
 
     def _touch(self, layer: Layer) -> None:
         """A decision was made in a layer: it is in progress now, unless it is done."""
@@ -602,16 +646,21 @@ class Edit:
         if not fragments:
             raise ActionRefusedError("an entity needs at least one span")
 
-    def _check_single(self, fragments: tuple[Span, ...], label: str, but: str = "") -> None:
-        """Refuse an entity that is there already, accepted or still undecided; ``but`` is its own id."""
+    def _twin(self, row: EntityRow) -> EntityRow | None:
+        """Another entity with the same fragments and label, accepted or still undecided."""
         # A rejected twin stands in nobody's way: the person may have changed their mind.
-        for twin in self.doc.on_fragments(fragments):
-            if twin.label == label and twin.id != but and twin.state is not State.REJECTED:
-                name = twin.surface(self.doc.text)
-                how = "already" if twin.in_view else "by a proposal that is still undecided"
-                raise ActionRefusedError(
-                    f"{name!r} is a {label} {how}", "accept one, reject the other"
-                )
+        for twin in self.doc.on_fragments(row.fragments):
+            if twin.label == row.label and twin.id != row.id and twin.state is not State.REJECTED:
+                return twin
+        return None
+
+    def _check_single(self, row: EntityRow) -> None:
+        if twin := self._twin(row):
+            name = twin.surface(self.doc.text)
+            how = "already" if twin.in_view else "by a proposal that is still undecided"
+            raise ActionRefusedError(
+                f"{name!r} is a {twin.label} {how}", "accept one, reject the other"
+            )
 
     def _check_pair(self, label: str, head: str, tail: str, *, illegal: bool) -> None:
         """Refuse a relation that the schema does not know or, unless ``illegal``, does not allow between the entities."""
@@ -631,23 +680,21 @@ class Edit:
                 f"the other way round: {back}",
             )
 
-    def _check_single_relation(self, row: RelationRow) -> None:
+    def _twin_relation(self, row: RelationRow) -> RelationRow | None:
+        """Another relation with the same ends and label, accepted or still undecided."""
         symmetric = row.label in self.context.schema.symmetric_labels
         twins = same_relations(self.doc, (row.head, row.tail), symmetric, row.label)
-        self._refuse_twin(
-            [twin for twin in twins if twin.id != row.id and twin.state is not State.REJECTED]
-        )
+        alive = (twin for twin in twins if twin.id != row.id and twin.state is not State.REJECTED)
+        return next(alive, None)
 
-    def _refuse_twin(self, twins: list[RelationRow]) -> None:
-        for twin in twins:
-            names = [self.entity(end).surface(self.doc.text) for end in (twin.head, twin.tail)]
-            symmetric = twin.label in self.context.schema.symmetric_labels
-            hint = (
-                f"{twin.label} is symmetric: the direction makes no difference" if symmetric else ""
-            )
-            raise ActionRefusedError(
-                f"{names[0]!r} {twin.label} {names[1]!r} is there already", hint
-            )
+    def _check_single_relation(self, row: RelationRow) -> None:
+        twin = self._twin_relation(row)
+        if twin is None:
+            return
+        names = [self.entity(end).surface(self.doc.text) for end in (twin.head, twin.tail)]
+        symmetric = twin.label in self.context.schema.symmetric_labels
+        hint = f"{twin.label} is symmetric: the direction makes no difference" if symmetric else ""
+        raise ActionRefusedError(f"{names[0]!r} {twin.label} {names[1]!r} is there already", hint)
 
     def _check_coreference(self) -> None:
         if not self.context.schema.coreference:
@@ -695,7 +742,7 @@ class Edit:
     def _dissolve_if_alone(self, cluster_id: str) -> None:
         """Take a cluster apart that has fewer than two mentions left."""
         members = self.doc.members(cluster_id)
-        if len(members) < _TWO:
+        if len(members) < 2:
             for link in members:
                 self._reject(link)
             self._drop_if_empty(cluster_id)
@@ -748,35 +795,6 @@ class Edit:
 
     def _set_cluster(self, cluster: ClusterRow, state: State) -> None:
         self.doc.put(replace(cluster, state=state, event_id=self.context.event_id))
-
-
-def find_occurrences(doc: DocumentState, surface: str) -> Iterator[Span]:
-    """Where a string stands in the text with whole tokens under it."""
-    start = doc.text.find(surface) if surface else -1
-    while start >= 0:
-        span = Span(start, start + len(surface))
-        if doc.stored.document.tokens.aligned(span) is not None:
-            yield span
-        start = doc.text.find(surface, start + 1)
-
-
-def _next_token_edge(doc: DocumentState, edge: str, place: int, step: int) -> int:
-    """The nearest start or end of a token before or behind a place; -1 where there is none."""
-    # Tokens are in text order, so that their starts and their ends both ascend.
-    spans = doc.stored.document.tokens.spans
-    edges = [span.char_start if edge == START else span.char_end for span in spans]
-    index = bisect_right(edges, place) if step > 0 else bisect_left(edges, place) - 1
-    return edges[index] if 0 <= index < len(edges) else -1
-
-
-def _next_character(doc: DocumentState, edge: str, place: int, step: int) -> int:
-    """The next place that cuts off no combining mark and leaves no blank at the entity's edge."""
-    text, place = doc.text, place + step
-    while 0 < place < len(text) and (
-        combining(text[place]) or text[place if edge == START else place - 1].isspace()
-    ):
-        place += step
-    return place
 
 
 def _existing(row: _Row | None, kind: str, item_id: str) -> _Row:

@@ -173,3 +173,17 @@ def test_everything_in_one_wrong_cluster(tmp_path: Path) -> None:
     keys = Annotator(Desk(project), right).work()
     assert truth_of(project.document(1).annotations) == truth_of(right.annotations)
     assert keys <= FULL
+
+
+def test_an_edge_that_reaches_a_proposal_takes_it_over(tmp_path: Path) -> None:
+    shorter = Entity("shorter", (place("tagger"),), "Method", 0.5)
+    desk = desk_of(tmp_path, shorter=shorter)
+    desk.focus_item(EntityRef("shorter"))
+    before = desk.waiting
+    assert press(desk, "s") == 1
+    assert desk.focus == EntityRef("tagger1")
+    view = desk.state.open_view
+    assert "shorter" not in view.by_id and view.by_id["tagger1"].state is State.ACCEPTED
+    assert desk.waiting == before - 2
+    press(desk, "u")
+    assert desk.waiting == before

@@ -9,7 +9,7 @@ import pytest
 from sciextract.documents.annotations import ALL_LAYERS, Entity, Layer, Span, State
 from sciextract.errors import ActionRefusedError
 from sciextract.store import Completeness, EntityRef, Project, RelationRef
-from sciextract.store.actions.editing import find_occurrences
+from sciextract.store.actions.places import find_occurrences
 from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.rows import ProgressRow
 from tests.unit.store.projects import (

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import Span, State
 from sciextract.errors import ActionRefusedError
-from sciextract.store import Completeness, EntityRef, EntityRow, Project
+from sciextract.store import Completeness, EntityRef, EntityRow, Project, RelationRef
 from tests.unit.store.projects import (
     TEXT,
     cluster,
@@ -161,11 +161,37 @@ def test_the_same_entity_is_refused(project: Project) -> None:
         project.actions.set_fragments(1, "E3", [NET])
 
 
-def test_an_edit_does_not_double_what_is_proposed(project: Project) -> None:
-    put(project, entity("E1", NET))
-    predict(project, guess("E2", GRAPH))
-    with refused("'graph' is a Method by a proposal that is still undecided"):
-        project.actions.set_fragments(1, "E1", [GRAPH])
+def test_an_edit_to_what_is_proposed_accepts_the_proposal_and_takes_everything_along(
+    project: Project,
+) -> None:
+    put(project)
+    shorter, other = guess("E1", NET), guess("E3", place("network"), "Task")
+    links = guess_cluster("C1", "E1", "E4")
+    uses, proposed = guess_relation("R1", "E1", "E3"), guess_relation("R2", "E2", "E4", "Like")
+    whole = Span(GRAPH.char_start, NET.char_end)
+    predict(project, shorter, guess("E2", whole), other, guess("E4", LEARNS), links, uses, proposed)
+    project.actions.accept(1, RelationRef("R1"))
+    project.actions.join(1, "E1", "C1")
+    before, events = states(project.document_state(1)), len(project.log())
+    project.actions.move_edge(1, "E1", "start", -1)
+    assert row(project, "E1").state is State.REJECTED
+    assert row(project, "E2").state is State.ACCEPTED
+    doc = project.document_state(1)
+    moved, stays = doc.relation("R1"), doc.relation("R2")
+    assert moved is not None and (moved.head, moved.tail, moved.state) == ("E2", "E3", State.EDITED)
+    assert stays is not None and stays.state is State.UNDECIDED
+    assert [link.entity_id for link in doc.members("C1")] == ["E2", "E4"]
+    assert len(project.log()) == events + 1
+    project.undo()
+    assert states(project.document_state(1)) == before
+
+
+def test_a_type_that_is_proposed_for_the_same_words_accepts_that_proposal(project: Project) -> None:
+    put(project)
+    predict(project, guess("E1", NET), guess("E2", NET, "Task"))
+    project.actions.set_label(1, EntityRef("E1"), "Task")
+    assert row(project, "E1").state is State.REJECTED
+    assert row(project, "E2").state is State.ACCEPTED
 
 
 def test_a_rejected_entity_does_not_come_back_beside_its_twin(project: Project) -> None:

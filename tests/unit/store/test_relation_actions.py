@@ -136,6 +136,20 @@ def test_relabelling_into_a_relation_that_is_there_is_refused(project: Project) 
         project.actions.set_label(1, RelationRef("R1"), "Like")
 
 
+def test_relabelling_into_a_relation_that_is_proposed_accepts_the_proposal(
+    project: Project,
+) -> None:
+    put(project)
+    ends = guess("M", METHOD.span), guess("T", TASK.span, "Task")
+    relations = guess_relation("R1", "M", "T"), guess_relation("R2", "T", "M", "Like")
+    predict(project, *ends, *relations)
+    project.actions.set_label(1, RelationRef("R1"), "Like")
+    doc = project.document_state(1)
+    assert [(row.id, row.state) for row in doc.relations] == [
+        ("R1", State.REJECTED), ("R2", State.ACCEPTED)
+    ]  # fmt: skip
+
+
 def test_an_edited_relation_keeps_what_it_was(project: Project) -> None:
     put(project, METHOD, OTHER, relation("R1", "M", "O", "Like"))
     project.actions.invert(1, "R1")

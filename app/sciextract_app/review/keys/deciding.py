@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TypeVar
 
 from sciextract.documents.annotations import Span, State
 from sciextract.errors import IllegalPairError
@@ -42,6 +43,7 @@ from sciextract_app.shared.view_models import (
 )
 
 ACCEPTED, REJECTED = "accepted", "rejected"
+_Edited = TypeVar("_Edited", bound=EntityRef | RelationRef)
 
 
 def accept(state: ReviewState, action: Bound = None) -> Feedback:
@@ -153,7 +155,7 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     position = state.position()
     set_label = partial(state.project.actions.set_label, state.number, item, label)
     outcome = legally(state, ("label", item.id, label), set_label)
-    state.after_action(outcome)
+    item = follow_edit(state, outcome, item)
     alike = item.id if isinstance(item, EntityRef) else None
     state.decided(partial(apply_label, label=label), alike)
     more = True if state.is_undecided(state.focus) else state.advance(position)
@@ -183,6 +185,23 @@ def legally(state: ReviewState, relation: Refused, change: Callable[..., Outcome
         raise IllegalPairError(message, error.hint) from None
 
 
+def follow_edit(state: ReviewState, outcome: Outcome, item: _Edited) -> _Edited:
+    """Read what an edit has changed. A proposal that said the same has taken the item's place: it is the focus then."""
+    before = state.open_view
+    state.after_action(outcome)
+    view = state.open_view
+    if before.row(item) is None or view.row(item) is not None:
+        return item
+    rows: Sequence[EntityRow | RelationRow]
+    rows = view.relations if isinstance(item, RelationRef) else view.entities
+    for row in rows:
+        heir = type(item)(row.id)
+        if row.state is State.ACCEPTED and (was := before.row(heir)) and was.state not in SETTLED:
+            state.focus_on(heir)
+            return heir
+    return item
+
+
 def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedback:
     """A mention that nobody had found; it becomes the focus."""
     span = Span(*edges)
@@ -205,7 +224,7 @@ def move_edge(state: ReviewState, action: Action, characters: bool = False) -> F
     outcome = state.project.actions.move_edge(
         state.number, mention, edge, int(step), state.seconds(), characters=characters
     )
-    state.after_action(outcome)
+    mention = follow_edit(state, outcome, EntityRef(mention)).id
     state.focus_on(state.focus)
     state.decided(partial(move_edge, action=action, characters=characters))
     return Feedback(named(state.open_view.surface(mention)), changed=outcome.event_id is not None)
@@ -238,9 +257,9 @@ def invert(state: ReviewState, action: Bound = None) -> Feedback:
     if not relation or len(related) > 1:
         return problem(f"Only relations are inverted: {focus_one()}")
     turn = partial(state.project.actions.invert, state.number, relation)
-    state.after_action(legally(state, ("invert", relation), turn))
+    turned = follow_edit(state, legally(state, ("invert", relation), turn), RelationRef(relation))
     state.decided(invert)
-    row = state.open_view.relation_by_id[relation]
+    row = state.open_view.relation_by_id[turned.id]
     words = document_view.relation_words(state.open_view, row.head, row.label, row.tail)
     return Feedback(words, changed=True)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sciextract.documents.annotations import Span
 from sciextract.store import EntityRef, RelationRef
 from sciextract.text.english import counted
-from sciextract_app.review.keys.deciding import add_mention, apply_label
+from sciextract_app.review.keys.deciding import add_mention, apply_label, follow_edit
 from sciextract_app.review.keys.navigation import sentence_start
 from sciextract_app.review.model.modes import Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
@@ -215,10 +215,10 @@ def _take(state: ReviewState, mention: str) -> Feedback:
         return problem(f"This is the whole mention: Esc, then {key_of('reject')} rejects it")
     state.leave_mode()
     outcome = state.project.actions.set_fragments(state.number, row.id, spans, state.seconds())
-    state.after_action(outcome)
+    kept = follow_edit(state, outcome, EntityRef(row.id))
     state.focus_on(state.focus)
     parts = f", {counted(len(spans), 'part')}" if len(spans) > 1 else ""
-    message = f"{named(state.open_view.surface(row.id))}{parts}"
+    message = f"{named(state.open_view.surface(kept.id))}{parts}"
     return Feedback(message, changed=outcome.event_id is not None)
 
 
