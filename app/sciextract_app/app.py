@@ -136,7 +136,7 @@ class DeskApp(TerminalApp):
 
     def on_mount(self) -> None:
         """Open what is wanted."""
-        terminal.install(self.leave, self._interrupted)
+        terminal.install(self.leave, self._tell_how_to_leave)
         self.theme_changed_signal.subscribe(self, self._keep_theme)
         self.open(self._wanted)
 
@@ -162,7 +162,7 @@ class DeskApp(TerminalApp):
         self.push_screen(self._review)
 
     @on(StartScreen.Chosen)
-    def _chosen(self, event: StartScreen.Chosen) -> None:
+    def _open_chosen(self, event: StartScreen.Chosen) -> None:
         try:
             match event.what:
                 case None:
@@ -271,13 +271,13 @@ class DeskApp(TerminalApp):
             self._first_theme = ""
             save_theme(theme.name)
 
-    def _interrupted(self) -> None:
+    def _tell_how_to_leave(self) -> None:
         if self._review is not None:
             self._review.show_reply(Feedback(_leave_words()))
 
     def action_help_quit(self) -> None:
         """Ctrl-C ends nothing."""
-        self._interrupted()
+        self._tell_how_to_leave()
 
 
 def _leave_words() -> str:

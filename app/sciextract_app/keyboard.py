@@ -90,11 +90,11 @@ class KeyboardParser(XTermParser):
             if self._pasted is None:
                 typed, begin, data = data.partition(BEGIN)
                 self._pasted = [] if begin else None
-                yield from self._typed(typed, whole=bool(begin))
+                yield from self._feed_typed(typed, whole=bool(begin))
             else:
                 data = yield from self._paste(data, self._pasted)
 
-    def _typed(self, typed: str, whole: bool) -> Iterator[Message]:
+    def _feed_typed(self, typed: str, whole: bool) -> Iterator[Message]:
         """Keys, reports and bursts; what has only begun is held unless it is whole."""
         texts, reports = _REPORT.split(typed), [*_REPORT.findall(typed), ""]
         if not whole and (begun := _BEGUN.search(texts[-1])):
@@ -107,7 +107,7 @@ class KeyboardParser(XTermParser):
                     yield events.Key("escape", ESCAPE)
                 if part:
                     yield from super().feed(part)
-            for event in self._reported(report):
+            for event in self._feed_report(report):
                 if not (is_burst and isinstance(event, events.Key)):
                     yield event
         if is_burst:
@@ -125,7 +125,7 @@ class KeyboardParser(XTermParser):
         self._burst_until = now + BURST_SECONDS
         return True
 
-    def _reported(self, report: str) -> list[Message]:
+    def _feed_report(self, report: str) -> list[Message]:
         """What a report means: nothing where Textual does not know it, or fails at its numbers."""
         found: list[Message] = []
         if not report or report[1] not in "[O" or len(report) > _LONGEST_REPORT:

@@ -90,11 +90,11 @@ class PasteDialog(Dialog[str]):
             self.dismiss(self.text)
 
     @on(Button.Pressed)
-    def _pressed(self) -> None:
+    def _press_button(self) -> None:
         self.action_bring_in()
 
     @on(TextArea.Changed)
-    def _changed(self) -> None:
+    def _look_soon(self) -> None:
         if self._pause is not None:
             self._pause.stop()
         # Not with every key: to recognise a format takes longer than to type a letter.

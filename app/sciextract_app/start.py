@@ -82,7 +82,7 @@ class StartScreen(Screen[None]):
         choices.highlighted = 0
 
     @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
+    def _choose_selected(self, event: OptionList.OptionSelected) -> None:
         self.action_choose(event.option_id or "")
 
     def action_choose(self, what: str) -> None:

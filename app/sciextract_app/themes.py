@@ -146,7 +146,7 @@ def label_variables(schema: LabelSchema, theme: Theme) -> dict[str, str]:
     types: tuple[EntityType | RelationType, ...] = (*schema.relations, *schema.entities)
     hues = [*_hues(schema.relations, theme), *_hues(schema.entities, theme)]
     labels = [type_.label for type_ in types]
-    return _sixteen(labels, hues) if theme.ansi else _readable(labels, hues, theme)
+    return _use_terminal_colours(labels, hues) if theme.ansi else _readable(labels, hues, theme)
 
 
 def label_style(label: str, variables: Mapping[str, str], dark: bool) -> Style:
@@ -184,7 +184,7 @@ def _hues(types: Sequence[EntityType | RelationType], theme: Theme) -> list[str]
     return [palette[place % len(palette)] for place in range(len(types))]
 
 
-def _sixteen(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
+def _use_terminal_colours(labels: Sequence[str], names: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for label, name in zip(map(variable_name, labels), names, strict=True):
         found |= {label: f"ansi_{name}", f"{label}-tint": "ansi_default"}

@@ -82,7 +82,7 @@ def _none_here() -> str:
     return f"No differences left in this abstract: {done} goes to the next one with differences"
 
 
-def _all_decided() -> str:
+def _tell_all_decided() -> str:
     other = key_of("adjudicate")
     return f"Nothing is left to decide: {other} compares with another source, Esc goes back"
 
@@ -386,7 +386,7 @@ class Adjudication:
     def _step(self, way: int) -> Feedback:
         """The next or previous difference, without deciding this one."""
         if self.abstract is None or self.now is None:
-            return self._next_abstract() if way > 0 else problem(_all_decided())
+            return self._next_abstract() if way > 0 else problem(_tell_all_decided())
         waiting = self.abstract.waiting
         if len(waiting) == 1:
             return Feedback("This is the only difference left in this abstract")
@@ -402,7 +402,7 @@ class Adjudication:
             words = f"{known} abstracts are compared, without a difference so far; {key_of('done')} continues"
             return Feedback(words)
         if found is None:
-            return Feedback(_all_decided())
+            return Feedback(_tell_all_decided())
         if found == self.number:
             return Feedback("No other abstract has differences")
         return self._open(found)

@@ -215,7 +215,7 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
             self.after(self.adjudication.refresh())
 
     @on(DifferencesPane.RowClicked)
-    def _row_clicked(self, event: DifferencesPane.RowClicked) -> None:
+    def _go_to_clicked(self, event: DifferencesPane.RowClicked) -> None:
         self.after(self.adjudication.go_to(event.index))
 
     def answer(self, request: str) -> None:

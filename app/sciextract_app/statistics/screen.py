@@ -175,10 +175,10 @@ class DashboardScreen(PlotScreen):
                         return
             job.call(self.show_message, Feedback())
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self.show_message(Feedback(f"statistics ended: {error_line(error)}", problem=True))
 
-        start_job(self, "the statistics", work, failed)
+        start_job(self, "the statistics", work, show_error)
 
     def _show_page(self, name: str, page: Page) -> None:
         self._pages[name] = page

@@ -46,12 +46,12 @@ def live_lines(live: RunProgress, width: int, height: int) -> list[Text]:
     curves = len(live.losses) + len(live.scores)
     rows = min(5, max(1, (height - len(lines) - 4) // curves)) if curves else 1
     if live.losses:
-        lines += [Text(), _heading("loss", "now", width)]
+        lines += [Text(), _draw_heading("loss", "now", width)]
         lines += _losses(live.losses, width, rows)
     if live.scores:
         lines += [
             Text(),
-            _heading("F1 on the abstracts that select the best epoch", "now   best", width),
+            _draw_heading("F1 on the abstracts that select the best epoch", "now   best", width),
         ]
         lines += _scores(live.scores, width, rows)
     return lines
@@ -96,7 +96,7 @@ def _score_table(title: str, compared: Compared, width: int) -> list[Text]:
     return lines
 
 
-def _heading(words: str, after: str, width: int) -> Text:
+def _draw_heading(words: str, after: str, width: int) -> Text:
     room = max(0, width - _AFTER)
     return Text().append(padded(words, room), "bold").append(f"  {after}", "dim")
 

@@ -235,13 +235,13 @@ def training_result(run: Run, used: bool = False) -> TrainingResult | None:
         ),
         status.model,
         offered,
-        _compared(gate),
-        _compared(blind),
+        _read_compared(gate),
+        _read_compared(blind),
         str(blind.get("told", "")) if isinstance(blind, Mapping) else "",
     )
 
 
-def _compared(scores: Any) -> Compared | None:
+def _read_compared(scores: Any) -> Compared | None:
     # Only here: it takes numpy, which the start of the desk does not wait for.
     from sciextract.metrics.promotion import Compared
 

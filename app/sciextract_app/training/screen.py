@@ -190,7 +190,7 @@ class RetrainingScreen(PlotScreen):
         if live.unwatched:
             title, explained = "Stop the job?", "It is not followed now; g follows it again."
 
-        def answered(answer: str) -> None:
+        def stop_or_cancel(answer: str) -> None:
             run = self._watch.run
             if answer == "w":
                 self._watch.stop()
@@ -201,7 +201,7 @@ class RetrainingScreen(PlotScreen):
         ask(
             self.app,
             KeyedDialog(title, explained, [cancel] if live.unwatched else [watch, cancel]),
-            answered,
+            stop_or_cancel,
         )
 
     def _cancel(self, run: Run) -> None:
@@ -211,9 +211,9 @@ class RetrainingScreen(PlotScreen):
             place = location_of(run)
             if place is not None:
                 cancel_job(run, place)
-            job.call(cancelled, place.host if place else "")
+            job.call(tell_stopping, place.host if place else "")
 
-        def cancelled(host: str) -> None:
+        def tell_stopping(host: str) -> None:
             if self._watch.run is not None and not self._watch.runs:
                 self._watch.show(self._watch.run)
             else:
@@ -221,11 +221,11 @@ class RetrainingScreen(PlotScreen):
                 self.show_message(Feedback(words))
             self.look()
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self.show_message(refusal(error))
             self.look()
 
-        start_job(self, "cancelling the job", work, failed)
+        start_job(self, "cancelling the job", work, show_error)
 
     def _obstacle(self, resumed: Run | None = None) -> str:
         """Why no training can begin, or go on; empty where one can."""
@@ -280,14 +280,14 @@ class RetrainingScreen(PlotScreen):
     def _count(self) -> None:
         path, model = self._service.path, self._service.model
 
-        def counted(plan: TrainingPlan) -> None:
+        def keep_plan(plan: TrainingPlan) -> None:
             self._material = plan
             self.look()
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self.show_message(refusal(error))
 
         def work(job: Job) -> None:
-            job.call(counted, read_plan(path, model))
+            job.call(keep_plan, read_plan(path, model))
 
-        start_job(self, "counting", work, failed, exclusive=True)
+        start_job(self, "counting", work, show_error, exclusive=True)

@@ -308,18 +308,18 @@ class RetrainingWork:
         def work(job: Job) -> None:
             with open_project(self.path, self._author) as project:
                 choice.use(name, project)
-            job.call(used)
+            job.call(tell_used)
 
-        def used() -> None:
+        def tell_used() -> None:
             self.watch.used = True
             self._predict(name)
             words = f"{name} is in use now; undecided abstracts are predicted again"
             self._desk.show_reply(Feedback(words))
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self._desk.show_error("The new model cannot be used", error)
 
-        self._desk.run_job("use", work, failed)
+        self._desk.run_job("use", work, show_error)
 
     def offer_after(self, feedback: Feedback) -> None:
         """Offer a training after an action, once for every twenty more abstracts that are done."""

@@ -138,7 +138,7 @@ def footer_lines(
         live = Text().append(key, "" if hint.seldom else "bold").append(f" {words}")
         kept.append((hint, live if hint.live else Text(f"{key} {words}", "dim")))
     place = -1  # of the ellipsis
-    needed = _needed([part for _, part in kept])
+    needed = _measure([part for _, part in kept])
     while True:
         # Put together only where there may be room for it: that takes longest.
         if needed <= (width + len(_FOOTER_BAR_GAP)) * height or len(kept) <= 1:
@@ -172,7 +172,7 @@ def flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:
     yield line
 
 
-def _needed(parts: Sequence[Text], gap: str = _FOOTER_BAR_GAP) -> int:
+def _measure(parts: Sequence[Text], gap: str = _FOOTER_BAR_GAP) -> int:
     return sum(part.cell_len for part in parts) + len(gap) * (len(parts) - 1)
 
 
@@ -206,14 +206,14 @@ def legend_lines(
         return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
     gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
-    if _needed(parts) + 1 > width:
+    if _measure(parts) + 1 > width:
         gap, hints = " ", [replace(hint, key=hint.key.partition(" ")[0]) for hint in hints]
         parts = [_legend_part(hint, colours, longest) for hint in hints]
-    while longest > _LEAST_LABEL and _needed(parts, gap) + 1 > width:
+    while longest > _LEAST_LABEL and _measure(parts, gap) + 1 > width:
         longest -= 1
         parts = [_legend_part(hint, colours, longest) for hint in hints]
-    if _needed(parts, gap) + 1 > width:
-        while parts and _needed([*parts, Text(ELLIPSIS)], gap) + 1 > width:
+    if _measure(parts, gap) + 1 > width:
+        while parts and _measure([*parts, Text(ELLIPSIS)], gap) + 1 > width:
             parts.pop()
         parts.append(Text(ELLIPSIS))
     return [Text(" ").append_text(Text(gap).join(parts))]
@@ -329,9 +329,7 @@ def tab_text(title: str, words: Sequence[str], shown: int, width: int) -> Text:
 
 
 LEAST_COLUMNS, LEAST_ROWS, WIDE_FROM, BESIDE_FROM = 60, 15, 100, 170
-COLUMNS = [
-    (0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE_FROM, "-wide"), (BESIDE_FROM, "-beside")
-]  # fmt: skip
+COLUMNS = [(0, "-tiny"), (LEAST_COLUMNS, "-narrow"), (WIDE_FROM, "-wide"), (BESIDE_FROM, "-beside")]
 ROWS = [(0, "-low"), (LEAST_ROWS, "-high")]
 """Classes of a screen by its size, for ``App.HORIZONTAL_BREAKPOINTS`` and ``App.VERTICAL_BREAKPOINTS``."""
 

@@ -91,11 +91,11 @@ class Dialog(ModalScreen[Result | None]):
 def ask(app: App[Any], dialog: Dialog[Result], then: Callable[[Result], object]) -> None:
     """Show a dialog, and hand on its result unless it is left without one."""
 
-    def answered(result: Result | None) -> None:
+    def hand_on(result: Result | None) -> None:
         if result is not None:
             then(result)
 
-    app.push_screen(dialog, answered)
+    app.push_screen(dialog, hand_on)
 
 
 def plain(text: str, style: str = "") -> Text:
@@ -155,7 +155,7 @@ class ChoiceDialog(Dialog[str]):
         return [OptionList(*(Option(plain(shown)) for _, shown in self._choices))]
 
     @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
+    def _choose_selected(self, event: OptionList.OptionSelected) -> None:
         # By place: a value may be the name of a file, which cannot be the id of an option.
         self.dismiss(self._choices[event.option_index][0])
 
@@ -264,11 +264,11 @@ class LineDialog(Dialog[str]):
             line.insert_text_at_cursor(event.character)
 
     @on(OptionList.OptionSelected)
-    def _chosen(self, event: OptionList.OptionSelected) -> None:
+    def _take_offered(self, event: OptionList.OptionSelected) -> None:
         self._take(self._offered[event.option_index][0])
 
     @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
+    def _take_typed(self, event: Input.Submitted) -> None:
         self._take(event.value.strip())
 
     def _take(self, value: str) -> None:
@@ -303,11 +303,11 @@ class PathDialog(Dialog[Path]):
         ]
 
     @on(DirectoryTree.FileSelected)
-    def _picked(self, event: DirectoryTree.FileSelected) -> None:
+    def _choose_file(self, event: DirectoryTree.FileSelected) -> None:
         self.dismiss(event.path)
 
     @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
+    def _take_typed(self, event: Input.Submitted) -> None:
         # Unlike the methods of Path these two take anything: a name that is too long, a home that is not there.
         path = Path(os.path.expanduser(event.value.strip()))
         if event.value.strip() and os.path.exists(path):

@@ -91,11 +91,11 @@ class KeysDialog(Dialog[None]):
             self.dismiss(None)
 
     @on(Input.Submitted)
-    def _submitted(self) -> None:
+    def _leave_search(self) -> None:
         self.set_focus(None)
 
     @on(Input.Changed)
-    def _changed(self, event: Input.Changed) -> None:
+    def _filter_rows(self, event: Input.Changed) -> None:
         wanted, found = event.value.casefold().split(), []
         for key, shown, group in self._rows:
             keys, text = key.casefold().split(), f"{shown} {group}".casefold()
@@ -149,5 +149,5 @@ class GuidelineDialog(Dialog[Result]):
             found.highlighted = self._at
 
     @on(OptionList.OptionSelected)
-    def _selected(self) -> None:
+    def _leave_chosen(self) -> None:
         self.dismiss(None)

@@ -449,11 +449,11 @@ def _next(text: str, shown: str, place: int, last: Glyph | None) -> Glyph:
         return Glyph(place, place + 1, _CARRIER + mark, 1)
     following = shown[place + 1 : place + 2]
     if character == _JOINER and _is_picture(last.shown[:1]) and _is_picture(following):
-        return _grown(last, place + 2, _JOINER + following)
-    return _grown(last, place + 1, mark)
+        return _grow(last, place + 2, _JOINER + following)
+    return _grow(last, place + 1, mark)
 
 
-def _grown(glyph: Glyph, char_end: int, more: str) -> Glyph:
+def _grow(glyph: Glyph, char_end: int, more: str) -> Glyph:
     shown = glyph.shown + more
     return Glyph(glyph.char_start, char_end, shown, cell_len(shown), glyph.blank)
 
@@ -501,14 +501,12 @@ _CONSOLE = Console()  # only measures
 
 def word_lines(sentences: Iterable[str], width: int, style: str = "") -> list[Text]:
     """Sentences in lines of so many cells; what a terminal would obey is shown as signs."""
-    return [
-        Text(line, style) for sentence in sentences for line in _wrapped(visible(sentence), width)
-    ]
+    return [Text(line, style) for sentence in sentences for line in _wrap(visible(sentence), width)]
 
 
 # Definitions of types are wrapped at nearly every key, always the same ones.
 @lru_cache(maxsize=256)
-def _wrapped(words: str, width: int) -> tuple[str, ...]:
+def _wrap(words: str, width: int) -> tuple[str, ...]:
     text = Text(words)
     lines = [text] if text.cell_len <= width else text.wrap(_CONSOLE, max(2, width))
     return tuple(line.plain.rstrip() for line in lines)

@@ -255,7 +255,7 @@ class Paragraph:
             return tuple([numbers[number] for number in (*(a for a in around if a != sign), *own)])
 
         for mark in closing.get(-1, ()) if not first else ():
-            yield from _closing(marks[mark], base - 1, drawn(mark))
+            yield from _close_mark(marks[mark], base - 1, drawn(mark))
             around = tuple([open_mark for open_mark in around if open_mark != mark])
         inside = drawn()
         for index in range(first, len(found)):
@@ -269,7 +269,7 @@ class Paragraph:
             drawn_as = glyph.shown, glyph.cells, inside, glyph.blank, glyph.newline
             yield Atom(Kind.TEXT, at, end, *drawn_as)
             for mark in closing.get(index, ()):
-                yield from _closing(marks[mark], end - 1, drawn(mark))
+                yield from _close_mark(marks[mark], end - 1, drawn(mark))
                 around = tuple([other for other in around if other != mark])
                 inside = drawn()
 
@@ -316,7 +316,7 @@ def _order(marks: Sequence[Mark], index: int) -> tuple[int, int, int]:
     return marks[index].char_start, -marks[index].char_end, index
 
 
-def _closing(mark: Mark, char: int, around: tuple[int, ...]) -> Iterator[Atom]:
+def _close_mark(mark: Mark, char: int, around: tuple[int, ...]) -> Iterator[Atom]:
     yield Atom(Kind.CLOSE, char, char, "", 1, around)
     if mark.last:
         yield Atom(Kind.KEY, char, char, "", cell_len(raised_key(mark.key)), around)

@@ -110,9 +110,9 @@ class Painter:
 
     def segments(self, line: Line, width: int) -> list[Segment]:
         """A line as Rich's segments, neighbours of one look joined; jump letters stay within the width."""
-        parts: Iterable[tuple[str, Style]] = map(self._written, line.atoms)
+        parts: Iterable[tuple[str, Style]] = map(self._write_atom, line.atoms)
         if self._passage.hints:
-            pieces = [Piece(*self._written(atom), atom.cells) for atom in line.atoms]
+            pieces = [Piece(*self._write_atom(atom), atom.cells) for atom in line.atoms]
             parts = [piece[:2] for piece in overlay(pieces, self._hints(line, width))]
         found: list[tuple[list[str], Style]] = []
         for shown, style in parts:
@@ -122,7 +122,7 @@ class Painter:
             found[-1][0].append(shown)
         return [Segment(text, style) for shown, style in found if (text := "".join(shown))]
 
-    def _written(self, atom: Atom) -> tuple[str, Style]:
+    def _write_atom(self, atom: Atom) -> tuple[str, Style]:
         """What an atom shows, and its look."""
         is_text = atom.kind is Kind.TEXT
         key = atom.marks, bisect_right(self._edges, atom.char_start) if is_text else atom.kind

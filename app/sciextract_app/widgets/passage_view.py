@@ -239,7 +239,7 @@ class PassageView(DrawnPassage, can_focus=False):
         """Show what is being dragged over."""
         if self._pressed is None:
             return
-        dragged = self._dragged(self._cell(event))
+        dragged = self._find_dragged(self._cell(event))
         if dragged is not None and dragged != self.current_passage.selection:
             self.select(dragged)
 
@@ -249,7 +249,7 @@ class PassageView(DrawnPassage, can_focus=False):
         self.release_mouse()
         if pressed is None:
             return
-        dragged = self._dragged(where)
+        dragged = self._find_dragged(where)
         self._pressed = None
         if dragged is not None:
             self.post_message(self.SpanDragged(*dragged))
@@ -270,7 +270,7 @@ class PassageView(DrawnPassage, can_focus=False):
         found = self.current_layout.marks_at(where.y, where.x)
         return [self.current_passage.marks[index] for index in reversed(found)]
 
-    def _dragged(self, where: Offset) -> tuple[int, int] | None:
+    def _find_dragged(self, where: Offset) -> tuple[int, int] | None:
         """What lies between the pressed and the present character, ``None`` while they are the same."""
         y = min(max(where.y, 0), self.current_layout.height - 1)
         char = self.current_layout.char_at(y, where.x)

@@ -34,7 +34,7 @@ def stacked(shares: Sequence[float], cells: int) -> list[int]:
     >>> stacked([0.5, 0.25, 0.25], 8)
     [4, 2, 2]
     """
-    edges = [round(_bounded(edge) * cells) for edge in accumulate(shares)]
+    edges = [round(_bound(edge) * cells) for edge in accumulate(shares)]
     return [end - start for start, end in zip([0, *edges], edges, strict=False)]
 
 
@@ -46,7 +46,7 @@ def column_rows(shares: Sequence[float | None], rows: int) -> list[str]:
     """
     heights = []
     for share in shares:
-        height = 0 if share is None else round(_bounded(share) * rows * 8)
+        height = 0 if share is None else round(_bound(share) * rows * 8)
         heights.append(max(height, 1) if share is not None and share > 0 else height)
     return [
         "".join(_STANDING[min(8, max(0, height - below * 8))] for height in heights)
@@ -75,7 +75,7 @@ def spread(values: Sequence[float | None], cells: int) -> list[float | None]:
     return [fmean(known) if known else None for known in parts]
 
 
-def _bounded(share: float) -> float:
+def _bound(share: float) -> float:
     return min(1.0, max(0.0, share))
 
 
@@ -233,11 +233,11 @@ class PlotPane(LinesPane):
     def line(self, y: int, width: int) -> Text:
         """One of them, in colours."""
         text = self._draw(width, self.scrollable_content_region.height)[y].copy()
-        text.style = self._coloured(str(text.style))
-        text.spans = [Span(s.start, s.end, self._coloured(str(s.style))) for s in text.spans]
+        text.style = self._colour_of(str(text.style))
+        text.spans = [Span(s.start, s.end, self._colour_of(str(s.style))) for s in text.spans]
         return text
 
-    def _coloured(self, name: str) -> str | Style:
+    def _colour_of(self, name: str) -> str | Style:
         if name not in _NAMES:
             return name
         return self.get_component_rich_style(f"plot--{name}", partial=True)

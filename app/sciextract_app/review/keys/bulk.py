@@ -142,14 +142,14 @@ def _identity(decision: BulkDecision) -> tuple[int, str, bool]:
 
 
 def _question(state: ReviewState, decision: BulkDecision) -> Feedback:
-    def confirmed() -> Feedback:
+    def begin() -> Feedback:
         total = len(decision.count.numbers) if decision.count else 0
         state.carry(replace(decision, phase=Phase.DOING, done=0, total=total))
         words = f"{decision.name}: deciding in {_abstracts(total)}; Esc stops"
         return Feedback(words, request=DO)
 
     question = f"{decision.question}? Enter confirms, Esc cancels"
-    state.enter(Confirming(question, confirmed, partial(stop, state)))
+    state.enter(Confirming(question, begin, partial(stop, state)))
     return Feedback(question, request=PLACES)
 
 

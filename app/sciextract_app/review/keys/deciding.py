@@ -58,9 +58,9 @@ def accept(state: ReviewState, action: Bound = None) -> Feedback:
         changed = True
     alike = row.id if isinstance(row, EntityRow) else None
     state.decided(accept if changed else state.repeat, alike)
-    message = _decided(state, before, row, ACCEPTED) if changed else ""
+    message = _describe_decided(state, before, row, ACCEPTED) if changed else ""
     more = state.advance(position)
-    return Feedback(_joined(message, more), changed=changed)
+    return Feedback(_add_nothing_left(message, more), changed=changed)
 
 
 def reject(state: ReviewState, action: Bound = None) -> Feedback:
@@ -72,17 +72,17 @@ def reject(state: ReviewState, action: Bound = None) -> Feedback:
     position = state.position()
     state.after_action(state.project.actions.reject(state.number, item, state.seconds()))
     state.decided(reject, row.id if isinstance(row, EntityRow) else None)
-    message = _decided(state, before, row, REJECTED)
+    message = _describe_decided(state, before, row, REJECTED)
     more = state.advance(position)
-    return Feedback(_joined(message, more), changed=True)
+    return Feedback(_add_nothing_left(message, more), changed=True)
 
 
-def _joined(message: str, more: bool) -> str:
+def _add_nothing_left(message: str, more: bool) -> str:
     """A message, and that nothing is left where that is so."""
     return ". ".join(filter(None, (message, "" if more else nothing_left())))
 
 
-def _decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> str:
+def _describe_decided(state: ReviewState, before: DocumentView, row: Item, verb: str) -> str:
     """What was decided, and what with it; empty for a mention with which nothing else changed."""
     after, with_it = state.open_view, list[str]()
     if verb == REJECTED:
@@ -162,7 +162,7 @@ def _relabel(state: ReviewState, item: EntityRef | RelationRef, label: str) -> F
     words = document_view.item_words(state.open_view, item)
     set_to = words if isinstance(item, RelationRef) else f"{words}: {label}"
     message = "; ".join(outcome.warnings) or set_to
-    return Feedback(_joined(message, more), changed=outcome.event_id is not None)
+    return Feedback(_add_nothing_left(message, more), changed=outcome.event_id is not None)
 
 
 def legally(state: ReviewState, relation: Refused, change: Callable[..., Outcome]) -> Outcome:

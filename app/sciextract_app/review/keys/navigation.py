@@ -241,15 +241,15 @@ def press_confirm(state: ReviewState, asked: Confirming, key: str, action: Bound
 
 
 def _take_back(state: ReviewState) -> Feedback:
-    return _show_turned(state, "taken back", *state.project.undo())
+    return _show_undone(state, "taken back", *state.project.undo())
 
 
 def redo(state: ReviewState, action: Action) -> Feedback:
     """Do again what was taken back."""
-    return _show_turned(state, "done again", *state.project.redo())
+    return _show_undone(state, "done again", *state.project.redo())
 
 
-def _show_turned(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
+def _show_undone(state: ReviewState, verb: str, event: Event, outcome: Outcome) -> Feedback:
     """Go where an event was turned around and show what it changed."""
     # The lists show how many differences wait, and those come and go with such an event.
     if event.kind == KIND or event.kind in LARGE:

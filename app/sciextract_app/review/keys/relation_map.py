@@ -99,18 +99,18 @@ class RelationMap:
         lines = {line.item_id: line for line in self._desk.relations(everything=True)}
         match self.grouping:
             case Grouping.TYPE:
-                types = _grouped((line.label, line) for line in lines.values())
+                types = _group_by((line.label, line) for line in lines.values())
                 headings = (MapRow(f"{label} ({len(types[label])})", label) for label in types)
                 return _with_headings(headings, types.values())
             case Grouping.MAP:
                 return _map(view, lines)
         # A relation is judged at its later argument, so it stands under that one's sentence.
         anchors = {relation: view.anchor(RelationRef(relation)) or "" for relation in lines}
-        sentences = _grouped(
+        sentences = _group_by(
             (view.sentence_of(anchors[relation]), lines[relation]) for relation in lines
         )
         return _with_headings(
-            (_heading(view, sentence) for sentence in sentences), sentences.values()
+            (_head_sentence(view, sentence) for sentence in sentences), sentences.values()
         )
 
     def press(self, key: str, action: Bound) -> Feedback:
@@ -186,7 +186,7 @@ class RelationMap:
 _Group = TypeVar("_Group", int, str)
 
 
-def _grouped(pairs: Iterable[tuple[_Group, RelationLine]]) -> dict[_Group, list[RelationLine]]:
+def _group_by(pairs: Iterable[tuple[_Group, RelationLine]]) -> dict[_Group, list[RelationLine]]:
     found: defaultdict[_Group, list[RelationLine]] = defaultdict(list)
     for key, line in pairs:
         found[key].append(line)
@@ -202,7 +202,7 @@ def _with_headings(
     return tuple(rows)
 
 
-def _heading(view: DocumentView, sentence: int) -> MapRow:
+def _head_sentence(view: DocumentView, sentence: int) -> MapRow:
     tokens = view.tokens.sentences[sentence]
     start = view.tokens.spans[tokens.token_start].char_start
     end = view.tokens.spans[tokens.token_end - 1].char_end
@@ -223,7 +223,7 @@ def _map(view: DocumentView, lines: dict[str, RelationLine]) -> tuple[MapRow, ..
     for mention in sorted(ends, key=view.place):
         if view.sentence_of(mention) != sentence:
             sentence = view.sentence_of(mention)
-            rows.append(_heading(view, sentence))
+            rows.append(_head_sentence(view, sentence))
         mention_rows[mention] = len(rows)
         rows.append(MapRow(" ".join(view.surface(mention).split()), view.by_id[mention].label))
         rows += [MapRow(relation=line) for line in out[mention]]

@@ -210,13 +210,15 @@ class Listing:
             if self._given is not None:
                 self._numbers = list(present(self._connection, self._given))
             elif self.query == EVERYTHING:
-                self._numbers = self._ordered()
+                self._numbers = self._sort_numbers()
             else:
                 hits = [hit.number for hit in search.find(self._connection, self.query, limit=-1)]
                 wanted = set(hits)
                 by_match = self.sort is Sort.TEXT
                 self._numbers = (
-                    hits if by_match else [number for number in self._ordered() if number in wanted]
+                    hits
+                    if by_match
+                    else [number for number in self._sort_numbers() if number in wanted]
                 )
         self._places = {}
 
@@ -251,7 +253,7 @@ class Listing:
         with translated(self._path):
             return document_summaries(self._connection, self._numbers[start : start + limit])
 
-    def _ordered(self) -> list[int]:
+    def _sort_numbers(self) -> list[int]:
         numbers = sorted_documents(self._connection, self.sort)
         if self.sort is Sort.RANDOM:
             # By a hash, so that abstracts that come later do not change the order of the others.

@@ -112,9 +112,9 @@ class ImportWork:
                     progress=progress,
                 )
                 report = bring_in(project, listener)
-            job.call(ended, report)
+            job.call(tell_imported, report)
 
-        def ended(report: ImportReport) -> None:
+        def tell_imported(report: ImportReport) -> None:
             self._show(import_feedback(report, remarks))
             note_imported(self._record, files)
             remember(self._record)
@@ -122,13 +122,13 @@ class ImportWork:
             if bad:
                 self._screen.dialogs.bad_records(bad, report.bad)
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self._show(problem(f"nothing imported: {error_line(error)}"))
             if bad:
                 self._screen.dialogs.bad_records(bad, len(bad))
 
         self._screen.show_notice(Feedback(f"importing {name}"))
-        self._screen.run_job("the import", work, failed)
+        self._screen.run_job("the import", work, show_error)
 
     def suggest(self, sources: Sources | Path) -> None:
         """Suggest from lists and models, or from an annotated file; one call that still runs is replaced."""
@@ -149,11 +149,11 @@ class ImportWork:
                     report = suggest_by(project, sources, progress, AT_A_TIME)
             job.call(self._show, suggest_feedback(report))
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self._show(problem(f"nothing suggested: {error_line(error)}"))
 
         self._screen.show_notice(Feedback("suggesting"))
-        self._screen.run_job("the suggestions", work, failed, exclusive=True)
+        self._screen.run_job("the suggestions", work, show_error, exclusive=True)
 
     def is_refused(self, verb: str = "imported") -> bool:
         """Say that nothing can be imported where the project can only be read."""
@@ -262,10 +262,10 @@ class BulkWork:
             except KeyError:
                 job.call(lambda: self._show_failure(decision, _GONE))
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             self._show_failure(decision, error_line(error))
 
-        self._screen.run_job(self.NAME, run, failed, exclusive=True)
+        self._screen.run_job(self.NAME, run, show_error, exclusive=True)
 
     def _report(self, job: Job, decision: BulkDecision, done: int, total: int) -> None:
         job.progress(self._show_progress, decision, done, total)

@@ -178,16 +178,16 @@ class LabelEditor:
 
         def work(job: Job) -> None:
             with open_project(path, author) as project:
-                job.call(ended, change(project))
+                job.call(tell_changed, change(project))
 
-        def ended(outcome: Outcome) -> None:
+        def tell_changed(outcome: Outcome) -> None:
             screen.poll_changes()
             where = f"{counted(outcome.items, 'item')} of {counted(outcome.documents, 'abstract')}"
             screen.show_notice(Feedback(f"{done}, in {where}; {undo_hint()}"))
             then()
 
-        def failed(error: SciextractError) -> None:
+        def show_error(error: SciextractError) -> None:
             screen.show_notice(problem(f"types not changed: {error_line(error)}"))
 
         screen.show_notice(Feedback("changing types"), passing=True)
-        screen.run_job("the change of labels", work, failed)
+        screen.run_job("the change of labels", work, show_error)

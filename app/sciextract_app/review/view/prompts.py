@@ -152,7 +152,7 @@ class QueuesDialog(Dialog[Wish]):
         return [OptionList(*options), words("", "hint")]
 
     @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
+    def _choose_selected(self, event: OptionList.OptionSelected) -> None:
         place = event.option_index
         if place < len(self._lines):
             self.dismiss(("start", self._lines[place].name))
@@ -230,7 +230,7 @@ class ChecksDialog(Dialog[tuple[Check, Sequence[Finding]]]):
             options.highlighted = place
 
     @on(OptionList.OptionSelected)
-    def _selected(self, event: OptionList.OptionSelected) -> None:
+    def _choose_selected(self, event: OptionList.OptionSelected) -> None:
         check = _CHECKS[event.option_index]
         if self._found.get(check):
             self.dismiss((check, self._found[check]))

@@ -141,7 +141,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._options = options = options or ReviewOptions()
         self._record = opening.remembered(project.path)
         author, model = options.author, options.model
-        self.predictions = PredictionWork(self, author, options.load, self._predictions_ended)
+        self.predictions = PredictionWork(self, author, options.load, self._follow_predictions)
         self.imports = ImportWork(self, author, self._record, self.predictions.start)
         order, promise = self.predictions.order, self.desk.promise
         self.learning = LearningWork(self, author, model, order, options.learn, promise)
@@ -324,7 +324,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.query_one(MessageBar).tell(self.messages.answer, self.messages.news)
 
     @on(Requested)
-    def _requested(self, event: Requested) -> None:
+    def _answer_request(self, event: Requested) -> None:
         if event.what in (bulk.COUNT, bulk.DO, bulk.STOP):
             self.bulk.request(event.what)
         else:
@@ -333,28 +333,28 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     # The mouse
 
     @on(PassageView.Clicked)
-    def _clicked(self, event: PassageView.Clicked) -> None:
+    def _click_text(self, event: PassageView.Clicked) -> None:
         if event.item_id and self.desk.mode not in _POINTING:
             self._focus_item(EntityRef(event.item_id))
         else:
             self.show_result(self.desk.click(event.char))
 
     @on(PassageView.SpanDragged)
-    def _span_dragged(self, event: PassageView.SpanDragged) -> None:
+    def _select_dragged(self, event: PassageView.SpanDragged) -> None:
         self.show_result(self.desk.drag(event.char_start, event.char_end))
 
     @on(PassageView.MenuWanted)
-    def _menu_wanted(self, event: PassageView.MenuWanted) -> None:
+    def _open_menu(self, event: PassageView.MenuWanted) -> None:
         if event.item_id:
             self._focus_item(EntityRef(event.item_id))
         self.dialogs.menu()
 
     @on(RelationsPane.RowClicked)
-    def _relation_clicked(self, event: RelationsPane.RowClicked) -> None:
+    def _focus_clicked_relation(self, event: RelationsPane.RowClicked) -> None:
         self._focus_item(RelationRef(event.item_id))
 
     @on(ClustersPane.LinkClicked)
-    def _link_clicked(self, event: ClustersPane.LinkClicked) -> None:
+    def _focus_clicked_link(self, event: ClustersPane.LinkClicked) -> None:
         view = self.desk.state.view
         links = view.members.get(event.cluster_id, []) if view else []
         if event.index < len(links):
@@ -391,7 +391,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     on_descendant_blur = on_descendant_focus
 
     @on(DocumentList.Opened)
-    def _opened(self, event: DocumentList.Opened) -> None:
+    def _open_listed(self, event: DocumentList.Opened) -> None:
         with self.predictions.order.lock:
             feedback = self.desk.open(event.number)
             self._aim()
@@ -526,7 +526,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         else:
             self.predictions.start()
 
-    def _predictions_ended(self, error: SciextractError | None) -> None:
+    def _follow_predictions(self, error: SciextractError | None) -> None:
         """Learn; where no model knows the labels, offer other sources, unless the person is at work already."""
         self.learning.poll()
         if not isinstance(error, ModelMismatchError):
