@@ -26,7 +26,7 @@ from sciextract.snapshot.documents import TrainingDocument
 # Least probabilities of labels that the bundled model does not know.
 #
 # Of suggestions that of entities is low because it costs few keys: a wrong suggestion is rejected or moved with one or
-# two, a missed entity takes four. What a model writes begins where F1 is highest (docs/learning.md).
+# two, a missed entity takes four. What a model writes begins where F1 is highest (research/notes/learning.md).
 SUGGESTED = PerTask(0.15, 0.4, 0.4)
 WRITTEN = PerTask(0.25, 0.25, 0.4)
 
@@ -45,7 +45,7 @@ def learn(
 
     Equal calls give equal adapters on one machine; nothing is written anywhere. Once the states are known, entities
     take about 0.4 s of one core for 20 abstracts and 1.1 s for 100, and with relations 0.6 s and 1.7 s
-    (docs/learning.md).
+    (research/notes/learning.md).
 
     Args:
         finished: Abstracts with what a person has decided; what says nothing to a retraining says nothing here
@@ -96,7 +96,7 @@ def _train(
 ) -> Heads:
     pipeline, labels = states.extractor.pipeline, config.labels
     abstracts, entities = _learn_entities(finished, labels, states)
-    # Where the model relates and links by itself, a few abstracts made it worse (docs/learning.md): it stays as it is.
+    # Where the model relates and links by itself, a few abstracts made it worse (research/notes/learning.md): it stays as it is.
     known = set(labels.relations.labels) <= set(pipeline.labels.relations.labels)
     related = [] if known else abstracts
     linked = [] if pipeline.labels.coreference else abstracts
