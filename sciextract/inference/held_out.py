@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sciextract import atomic
 from sciextract.codec import decode, plain
+from sciextract.documents.annotations import Annotations, Attribute, Entity, Relation
 from sciextract.documents.document import AnnotatedDocument, ModelId
 from sciextract.errors import ModelDamagedError, UsageError
 from sciextract.inference.model_folder import listed_files
-from sciextract.inference.settings import PROMISED
+from sciextract.inference.settings import ATTRIBUTE, PROMISED
 from sciextract.resources import bundled_models
 
 
@@ -25,7 +26,8 @@ class HeldOutItem(NamedTuple):
         document: Number of the abstract.
         label: The predicted label.
         score: 0 to 1.
-        right: Whether the gold has it: the same span and label; for a relation the same spans of both ends and label.
+        right: Whether the gold has it: the same span and label; for a relation the same spans of both ends and label; for
+            an attribute the same value at the same place.
         ends: Of a relation: labels and scores of head and tail, without which it is not written.
     """
 
@@ -101,27 +103,45 @@ def held_out(
         gold: Their positive items.
         predicted: The same documents in the same order.
     """
-    items: dict[str, list[HeldOutItem]] = {task: [] for task in PROMISED}
-    counts: dict[str, dict[str, int]] = {task: {} for task in PROMISED}
+    said = any(found.annotations.attributes for found in predicted)
+    tasks = (*PROMISED, ATTRIBUTE) if said else PROMISED
+    items: dict[str, list[HeldOutItem]] = {task: [] for task in tasks}
+    counts: dict[str, dict[str, int]] = {task: {} for task in tasks}
     for number, (true, found) in enumerate(zip(gold, predicted, strict=True)):
-        entities = {entity.id: entity for entity in found.annotations.entities}
-        wanted = {(entity.fragments, entity.label) for entity in true.annotations.entities}
-        places = {entity.id: entity.fragments for entity in true.annotations.entities}
-        related = {
-            (places[relation.head], places[relation.tail], relation.label)
-            for relation in true.annotations.relations
-        }
-        for task, golden in (("entity", wanted), ("relation", related)):
+        known, made, own = (
+            _keys_of(true.annotations),
+            _keys_of(found.annotations),
+            found.annotations,
+        )
+        entities = {entity.id: (entity.label, entity.score or 0.0) for entity in own.entities}
+        every: list[Entity | Relation | Attribute] = [
+            *own.entities,
+            *own.relations,
+            *own.attributes,
+        ]
+        for task in tasks:
+            golden = {*known[task].values()}
             # A set has another order in every process: the same abstracts shall give the same file.
-            for label in sorted(item[-1] for item in golden):
+            for label in sorted(key[-1] for key in golden):
                 counts[task][label] = counts[task].get(label, 0) + 1
-        for entity in entities.values():
-            right = (entity.fragments, entity.label) in wanted
-            items["entity"].append(HeldOutItem(number, entity.label, entity.score or 0.0, right))
-        for relation in found.annotations.relations:
-            head, tail = entities[relation.head], entities[relation.tail]
-            right = (head.fragments, tail.fragments, relation.label) in related
-            ends = ((head.label, head.score or 0.0), (tail.label, tail.score or 0.0))
-            score = relation.score or 0.0
-            items["relation"].append(HeldOutItem(number, relation.label, score, right, ends))
+            for item in every:
+                if (key := made[task].get(item.id)) is not None:
+                    both = (item.head, item.tail) if isinstance(item, Relation) else ()
+                    ends = tuple(entities[end] for end in both)
+                    score = item.score or 0.0
+                    items[task].append(HeldOutItem(number, item.label, score, key in golden, ends))
     return HeldOut(source, len(gold), {task: tuple(rows) for task, rows in items.items()}, counts)
+
+
+def _keys_of(annotations: Annotations) -> dict[str, dict[str, tuple[Any, ...]]]:
+    """By task and id what makes items equal, the label last."""
+    entities = {entity.id: (entity.fragments, entity.label) for entity in annotations.entities}
+    relations = {
+        link.id: (entities[link.head][0], entities[link.tail][0], link.label)
+        for link in annotations.relations
+    }
+    places = {"": (), **entities, **relations}
+    said = {
+        one.id: (places.get(one.target), one.value, one.label) for one in annotations.attributes
+    }
+    return {"entity": entities, "relation": relations, ATTRIBUTE: said}

@@ -23,7 +23,7 @@ from sciextract.documents.annotations import Entity, Relation
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import SciextractError, UsageError
 from sciextract.inference.held_out import HeldOut, HeldOutItem
-from sciextract.inference.settings import PROMISED
+from sciextract.inference.settings import ATTRIBUTE, PROMISED
 
 ANY = "of any label"
 """In place of a label where a precision is promised for all items of a task together."""
@@ -114,13 +114,13 @@ def make_promise(
         UsageError: A task or a number is not possible.
     """
     for name, value in {**wanted, "confidence": confidence}.items():
-        if name not in (*PROMISED, "confidence") or not 0 < value < 1:
+        if name not in (*PROMISED, ATTRIBUTE, "confidence") or not 0 < value < 1:
             raise UsageError(
                 f"a promise of {name}={value:g} is not possible",
-                f"tasks are {' and '.join(PROMISED)}; precision and confidence lie between 0 and 1, both excluded",
+                f"tasks are {', '.join((*PROMISED, ATTRIBUTE))}; precision and confidence lie between 0 and 1, both excluded",
             )
     found: list[LabelPromise] = []
-    for task in PROMISED:
+    for task in held.items:
         if task not in wanted:
             continue
         gold = {label: count for label, count in held.gold[task].items() if label}
@@ -161,6 +161,12 @@ def keepable_promise(
         UsageError: A task or a number is not possible.
         NoPromiseError: None can be kept; says what could.
     """
+    if lacking := ", ".join(wanted.keys() & {ATTRIBUTE} - held.items.keys()):
+        known = " and ".join(held.items)
+        raise UsageError(
+            f"no {lacking} was predicted of {held.source}",
+            f"promise {known}; table promises attributes of a project",
+        )
     promise = make_promise(held, wanted, confidence, by_label)
     if any(part.threshold is not None for part in promise.labels):
         return promise

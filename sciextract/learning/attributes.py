@@ -5,17 +5,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciextract.documents.annotations import Annotations, Attribute, LabelScore, stable_id
+from sciextract.documents.annotations import Annotations, Attribute, LabelScore, State, stable_id
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX, AttributeKind, AttributeType
 from sciextract.inference.adapter.head import Head, one_core
 from sciextract.inference.adapter.states import EncodedDocument, EncoderStates
 from sciextract.inference.decoding import softmax
+from sciextract.inference.held_out import HeldOut, HeldOutItem
 from sciextract.inference.network import Floats
+from sciextract.inference.settings import ATTRIBUTE
 from sciextract.learning.head import Examples, HeadTraining
 from sciextract.snapshot.documents import in_folds
 
@@ -84,6 +86,7 @@ class AttributeHeads:
         self._states = states
         self._examples: dict[tuple[str, str], list[_Example]] = {}
         self._kinds: dict[str, AttributeType] = {}
+        self._numbers: dict[str, int] = {}
         for kind, documents in finished:
             if kind.kind in (AttributeKind.FLAG, AttributeKind.CHOICE) and len(documents) >= LEAST:
                 self._kinds[kind.label] = kind
@@ -96,7 +99,8 @@ class AttributeHeads:
             }
 
     def _gather(self, kind: AttributeType, documents: Sequence[AnnotatedDocument]) -> None:
-        for number, found in enumerate(documents):
+        for found in documents:
+            number = self._numbers.setdefault(found.document.text_sha256, len(self._numbers))
             said = {
                 attribute.target: attribute.value
                 for attribute in found.annotations.attributes
@@ -136,14 +140,40 @@ class AttributeHeads:
         features = _features_of_abstract(self._states.of(document.document))
         return head.probabilities(features)[value]
 
+    def rescored(self, found: AnnotatedDocument) -> AnnotatedDocument:
+        """An abstract whose suggested attributes have today's scores; what would not be suggested any more has none."""
+        said = found.annotations.attributes
+        if not any(attribute.state is State.UNDECIDED for attribute in said):
+            return found
+        now = {(one.target, one.label, one.value): one.score for one in self.suggest(found)}
+        scored = [
+            replace(one, score=now.get((one.target, one.label, one.value), 0.0)) for one in said
+        ]
+        return replace(found, annotations=replace(found.annotations, attributes=tuple(scored)))
+
+    def held_out(self) -> HeldOut:
+        """What folds over the abstracts suggest, and whether it is right."""
+        items, gold = list[HeldOutItem](), Counter[str]()
+        for (label, _), examples in self._examples.items():
+            gold[label] += sum(example.value is not None for example in examples)
+            for example, value, score in _said_in_folds(examples):
+                if value is not None:
+                    right = value == example.value
+                    items.append(HeldOutItem(example.abstract, label, score, right))
+        number = len(self._numbers)
+        source = f"{number} finished abstracts, each by what the others teach"
+        return HeldOut(source, number, {ATTRIBUTE: tuple(items)}, {ATTRIBUTE: dict(gold)})
+
     def scores(self) -> list[AttributeScore]:
         """How good suggestions are, by folds over the abstracts."""
         found = []
         for label in self._kinds:
             groups = [examples for (of, _), examples in self._examples.items() if of == label]
-            hits: list[bool] = []
-            for examples in groups:
-                hits += _hits_in_folds(examples)
+            hits = [
+                value == example.value
+                for examples in groups
+                for example, value, _ in _said_in_folds(examples)
+            ]
             if hits:
                 counts = Counter(example.value for examples in groups for example in examples)
                 common = counts.most_common(1)[0][1] / counts.total()
@@ -166,7 +196,10 @@ def _fit(examples: Sequence[_Example]) -> _ValueHead | None:
     return _ValueHead(head, values)
 
 
-def _hits_in_folds(examples: Sequence[_Example]) -> Iterator[bool]:
+def _said_in_folds(
+    examples: Sequence[_Example],
+) -> Iterator[tuple[_Example, str | None, float]]:
+    """Each place with the likeliest value by what the abstracts of other folds teach, and how likely that is."""
     abstracts = sorted({example.abstract for example in examples})
     for fold in in_folds(abstracts, FOLDS):
         held = {abstracts[place] for place in fold}
@@ -175,7 +208,8 @@ def _hits_in_folds(examples: Sequence[_Example]) -> Iterator[bool]:
         only = rest[0].value if rest else None
         for example in (example for example in examples if example.abstract in held):
             shares = head.probabilities(example.features) if head else {only: 1.0}
-            yield max(shares, key=shares.__getitem__) == example.value
+            value = max(shares, key=shares.__getitem__)
+            yield example, value, shares[value]
 
 
 def _places(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -24,14 +24,18 @@ from sciextract.documents.project_state import DecidedItems
 from sciextract.errors import UsageError
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.extraction import concepts_of
-from sciextract.inference.held_out import read_held_out
+from sciextract.inference.held_out import HeldOut, read_held_out
 from sciextract.inference.promise import keepable_promise, least_score
+from sciextract.inference.settings import ATTRIBUTE, PROMISED
 from sciextract.store import Project
 from sciextract.store.document_state import WITH_UNDECIDED
 from sciextract.store.rows import IN_VIEW, ProgressRow, attribute_name, covered_name
 from sciextract.store.selection import Selection
 from sciextract.store.travelling import state_of
 from sciextract.workflows.models.registry import known_models
+
+if TYPE_CHECKING:
+    from sciextract.learning.attributes import AttributeHeads
 
 
 class Standing(StrEnum):
@@ -135,20 +139,49 @@ class Wanted:
             return Standing.DECIDED
         if task not in self.promise:
             return Standing.UNDECIDED
-        if item.source.startswith("model:"):
+        if task == ATTRIBUTE:
+            model = ATTRIBUTE
+        elif item.source.startswith("model:"):
             model = item.source.removeprefix("model:").partition("/")[0]
         if model not in self._least:
             self._least[model] = self._thresholds_of(model)
         promised = (item.score or 0.0) >= least_score(self._least[model], task, item.label)
         return Standing.PROMISED if promised else Standing.UNDECIDED
 
+    def learn_attributes(self, project: Project) -> AttributeHeads | None:
+        """What attributes are promised by: what the finished abstracts teach; ``None`` where none is promised.
+
+        Raises:
+            UsageError: They teach none.
+            NoPromiseError: It cannot be kept.
+        """
+        if ATTRIBUTE not in self.promise:
+            return None
+        from sciextract.inference.adapter.states import EncoderStates
+        from sciextract.workflows.learn import base_model, learn_attributes
+
+        states = EncoderStates(base_model(project)[0])
+        if (heads := learn_attributes(project, states)) is None:
+            raise UsageError(
+                "the schema has no attributes to promise", "promise entity or relation"
+            )
+        self._least[ATTRIBUTE] = self._thresholds_by(heads.held_out(), {ATTRIBUTE})
+        return heads
+
+    def _thresholds_by(self, held: HeldOut, tasks: Collection[str]) -> dict[tuple[str, str], float]:
+        wanted = {task: least for task, least in self.promise.items() if task in tasks}
+        promise = keepable_promise(held, wanted, self.confidence, self.by_label)
+        return {(task, label): least for task, label, least in promise.thresholds}
+
     def _thresholds_of(self, model: str) -> dict[tuple[str, str], float]:
+        if model == ATTRIBUTE:
+            problem = "attributes of files cannot be promised: what teaches them is a project"
+            raise UsageError(problem, "give the project, or --undecided")
         for known in known_models():
             named = ModelId(known.name, known.hash)
             if str(named).partition("@")[2] == model.partition("@")[2]:
                 held = read_held_out(named, known.usable().folder)
-                promise = keepable_promise(held, self.promise, self.confidence, self.by_label)
-                return {(task, label): least for task, label, least in promise.thresholds}
+                return self._thresholds_by(held, PROMISED)
         problem = f"no precision can be promised of what {model or 'an unknown model'} predicted: it is not among the models here"
         raise UsageError(problem, "sciextract models list shows them; --undecided needs none")
 
@@ -161,12 +194,13 @@ def papers_of_project(
     Raises:
         UsageError: No such abstracts can be chosen, or no precision can be promised.
     """
-    numbers = selection.numbers(project)
+    numbers, heads = selection.numbers(project), wanted.learn_attributes(project)
     for done, number in enumerate(numbers, start=1):
         found = project.document(number, WITH_UNDECIDED)
         if not wanted.undecided:
             clusters = project.document(number, IN_VIEW).annotations.clusters
             found = replace(found, annotations=replace(found.annotations, clusters=clusters))
+        found = heads.rescored(found) if heads else found
         progress_row = project.document_state(number).progress or ProgressRow()
         decisions = state_of(project, number, IN_VIEW).decisions
         yield _facts_of(found, wanted, progress_row.looked_for, decisions)

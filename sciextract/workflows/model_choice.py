@@ -24,7 +24,7 @@ from sciextract.inference.model_folder import (
     locate_model,
     open_folder,
 )
-from sciextract.inference.settings import PROMISED, TASKS, DecodeSettings
+from sciextract.inference.settings import ATTRIBUTE, PROMISED, TASKS, DecodeSettings
 
 if TYPE_CHECKING:
     from sciextract.inference.domain.auto import AutoExtractor
@@ -214,7 +214,7 @@ def parse_promise(words: Iterable[str]) -> dict[str, float]:
     Raises:
         UsageError: A word is no ``TASK=P``, or a task has two numbers.
     """
-    return _numbers(words, "promise", PROMISED)
+    return _numbers(words, "promise", (*PROMISED, ATTRIBUTE))
 
 
 def _numbers(words: Iterable[str], kind: str, tasks: Iterable[str]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from sciextract.documents.schema_file import parse_schema, schema_to_toml
 from sciextract.errors import ActionRefusedError, SchemaError, UsageError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.inference.extractor import Extractor
+from sciextract.inference.promise import NoPromiseError
 from sciextract.store import create_project, open_project
 from sciextract.store.coverage import find_missing, read_sought
 from sciextract.store.ingest import Import
@@ -126,6 +127,24 @@ def test_suggestions_wait_for_a_decision(project: Path) -> None:
         assert (said.label, said.value, said.state) == ("include", "yes", State.UNDECIDED)
         [said] = opened.document_state(10).attributes
         assert said.value == "no"
+
+
+def test_suggestions_above_a_promise_by_folds_stand_in_the_table(project: Path) -> None:
+    with open_project(project, "ann") as opened:
+        for number in range(13, 41):  # a promise takes twenty
+            text = (TAX if number % 2 else SALT).format(number)
+            item = AnnotatedDocument(make_document(f"d{number}", text, {}))
+            Import(opened, "import:t", {}).add([(item, ())])
+            opened.actions.set_attribute(number, "", "include", "no" if number % 2 else "yes")
+            opened.actions.mark_done(number)
+        annotate_with_adapter(opened, Extractor.load("sci", threads=1))
+    wanted = ("table", "--promise", "attribute=0.8", "--project", str(project))
+    rows = [row["include"] for row in csv.DictReader(run(*wanted).splitlines())]
+    assert rows[8:12] == ["yes", "no"] * 2, "suggested, and promised"
+    with pytest.raises(NoPromiseError, match="cannot be promised"):
+        run("table", "--promise", "attribute=0.999", "--project", str(project))
+    with pytest.raises(UsageError, match="attribute"):
+        run("annotate", "--promise", "attribute=0.8", "--project", str(project))
 
 
 def test_learn_says_how_good_suggestions_are(project: Path, tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> Non
     desk = Desk(project_with(tmp_path, replace(right, entities=entities), (TEXT,)))
     waiting = desk.waiting
     desk.promise({"entity": 0.9, "relation": 0.85})
-    sure, relations = sure_items(desk.state)
+    sure, relations, _ = sure_items(desk.state)
     assert {each.id for each in sure} == {"tagger1", "task", "corpus"}
     assert [each.id for each in relations] == ["tagger1 task"], "none takes an unsure mention along"
     words = [hint.words for hint in desk.footer()]

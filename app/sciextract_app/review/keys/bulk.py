@@ -187,16 +187,19 @@ def accept_sure(state: ReviewState, action: Action) -> Feedback:
     """
     if state.sure is None:
         return _accept_above(state)
-    entities, relations = sure_items(state)
-    if not entities and not relations:
+    mentions, relations, said = sure_items(state)
+    if not (mentions or relations or said):
         if state.insists((action.id,)):
             return _accept_above(state)
         again = f"{key_of(action.id)} again accepts scores of {state.threshold:.2f} or more"
         return problem(f"{state.unsure or 'Nothing undecided here is sure'}. {again}")
     state.walk_rest_by_uncertainty()
-    state.after_action(state.project.actions.accept_all(state.number, [*entities, *relations]))
+    state.after_action(
+        state.project.actions.accept_all(state.number, [*mentions, *relations, *said])
+    )
     state.focus_on(state.open_queue.after(state.open_queue.key_at(0)) or state.focus)
-    count = f"{counted(len(entities), 'mention')} and {counted(len(relations), 'relation')}"
+    count = f"{counted(len(mentions), 'mention')} and {counted(len(relations), 'relation')}"
+    count += f" and {counted(len(said), 'attribute')}" if said else ""
     left = "what is left follows by uncertainty" if state.undecided_count() else nothing_left()
     return Feedback(f"{count} accepted; {undo_hint('all of it')}; {left}", changed=True)
 

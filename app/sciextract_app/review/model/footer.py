@@ -149,10 +149,11 @@ def _review_keys(state: ReviewState) -> Iterator[Hint]:
     target = alike_target(state)
     words = f"all {named(view.surface(target), 16)}" if target else "all alike"
     decide.append(action_hint("alike", target is not None, words, seldom=True))
-    mentions, relations = sure_items(state)
-    none_sure, least = not mentions and not relations, f"accept ≥ {state.threshold:.2f}"
+    mentions, relations, said = sure_items(state)
+    none_sure, least = not (mentions or relations or said), f"accept ≥ {state.threshold:.2f}"
     if not none_sure:
-        least = f"accept {len(mentions)}+{len(relations)}, {round(100 * SURE['entity'])} % right"
+        numbers = "+".join(str(len(items)) for items in (mentions, relations, said) if items)
+        least = f"accept {numbers}, {round(100 * SURE['entity'])} % right"
     live = state.undecided_count() > 0
     decide.append(action_hint("accept-above", live, least, seldom=none_sure))
     decide += [action_hint("done", pinned=True), action_hint("undo", pinned=True)]

@@ -7,7 +7,9 @@ from math import inf
 
 from sciextract.documents.annotations import Span, State
 from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX, AttributeType
+from sciextract.inference.settings import ATTRIBUTE
 from sciextract.store import (
+    AttributeRef,
     AttributeRow,
     EntityRef,
     EntityRow,
@@ -42,11 +44,13 @@ def sure_score(state: ReviewState, task: str) -> float:
     return (state.sure or {}).get(task, inf)
 
 
-def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
-    """Undecided mentions with a score that is promised, and such relations between mentions that are decided by then."""
+def sure_items(
+    state: ReviewState,
+) -> tuple[list[EntityRef], list[RelationRef], list[AttributeRef]]:
+    """Undecided mentions with a score that is promised, and such relations and attributes of what is decided by then."""
     of_mentions, of_relations = sure_score(state, "entity"), sure_score(state, "relation")
-    if of_mentions == of_relations == inf:
-        return [], []
+    if not state.sure:
+        return [], [], []
     view = state.open_view
     waiting = {
         entity.id: entity.score or 0.0
@@ -54,14 +58,21 @@ def sure_items(state: ReviewState) -> tuple[list[EntityRef], list[RelationRef]]:
         if entity.state is State.UNDECIDED
     }
     unsure = {name for name, score in waiting.items() if score < of_mentions}
+    open_relations = {row.id: row for row in view.relations if row.state is State.UNDECIDED}
     relations = [
-        RelationRef(relation.id)
-        for relation in view.relations
-        if relation.state is State.UNDECIDED
-        and (relation.score or 0.0) >= of_relations
-        and unsure.isdisjoint((relation.head, relation.tail))
+        RelationRef(row.id)
+        for row in open_relations.values()
+        if (row.score or 0.0) >= of_relations and unsure.isdisjoint((row.head, row.tail))
     ]
-    return [EntityRef(mention) for mention in waiting if mention not in unsure], relations
+    unsure |= open_relations.keys() - {relation.id for relation in relations}
+    attributes = [
+        AttributeRef(row.id)
+        for row in view.document.attributes
+        if row.state is State.UNDECIDED
+        and (row.score or 0.0) >= sure_score(state, ATTRIBUTE)
+        and row.target not in unsure
+    ]
+    return [EntityRef(name) for name in waiting if name not in unsure], relations, attributes
 
 
 def selection(state: ReviewState) -> Selecting | Pointing | None:
