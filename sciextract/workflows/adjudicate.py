@@ -74,7 +74,7 @@ def disputes(project: Project, source: str | None = None) -> Iterator[Dispute]:
             doc = project.document_state(number)
             found = waiting(project, doc, source_id, decisions.keys(number))
             most = propose(project, number, compare(project, doc, merged.values())) if found else {}
-            yield from (replace(each, proposal=most.get(each.key)) for each in found)
+            yield from (replace(dispute, proposal=most.get(dispute.key)) for dispute in found)
 
 
 def decide(
@@ -113,7 +113,9 @@ def decide(
             THEIRS[dispute.difference.layer](doc, context, dispute)
         compared = compare(project, doc, {*merged, *compare_with})
         results.append((doc, compared))
-        left = sum(len(compared[each].waiting(decided)) for each in merged & compared.keys())
+        left = sum(
+            len(compared[source_id].waiting(decided)) for source_id in merged & compared.keys()
+        )
         state_tables.set_disagreements(project.connection, number, left)
 
     outcome = project.perform(KIND, params, [number], work, seconds, always=True)
@@ -138,11 +140,11 @@ def decide_all(
     """
     result, decisions = AdjudicationResult(), Decisions(project)
     if only_these and verdict == "majority":
-        alone = (each.key for each in listed if each.proposal is None)
+        alone = (dispute.key for dispute in listed if dispute.proposal is None)
         result.refused = dict.fromkeys(alone, "no side has most of the annotators")
     wanted: dict[tuple[int, str], set[str]] = {}
-    for each in listed:
-        wanted.setdefault((each.number, each.source), set()).add(each.key)
+    for dispute in listed:
+        wanted.setdefault((dispute.number, dispute.source), set()).add(dispute.key)
     for (number, source), keys in wanted.items():
         source_id, only = project.source_id(source), keys if only_these else None
         done = decide_document(project, number, source_id, verdict, decisions, only)
@@ -186,8 +188,10 @@ def decide_document(
         # All annotators: what is taken from one differs from others then, whom the majority is against.
         compared = compare(project, doc, merged)
         proposed.update(propose(project, number, compared))
-        found = (each for both in compared.values() for each in both.waiting(before.union(keys)))
-        return [each for each in found if each.key in proposed]
+        found = (
+            dispute for both in compared.values() for dispute in both.waiting(before.union(keys))
+        )
+        return [dispute for dispute in found if dispute.key in proposed]
 
     def take_all(doc: DocumentState, context: Context) -> None:
         keys.clear()
@@ -232,19 +236,21 @@ def in_order(look: Callable[[], list[Dispute]], *single: Layer) -> Iterator[Disp
     tried: set[str] = set()
     for layer in Layer:
         while found := [
-            each for each in look() if each.difference.layer is layer and each.key not in tried
+            dispute
+            for dispute in look()
+            if dispute.difference.layer is layer and dispute.key not in tried
         ]:
-            for each in found[:1] if layer in single else found:
-                tried.add(each.key)
-                yield each
+            for dispute in found[:1] if layer in single else found:
+                tried.add(dispute.key)
+                yield dispute
 
 
 def compare(
     project: Project, doc: DocumentState, source_ids: Iterable[int]
 ) -> dict[int, DocumentComparison]:
     """A document as it is, or would be, against the annotations of sources, as far as they have any."""
-    looked = ((each, compare_with_source(project, doc, each)) for each in source_ids)
-    return {each: both for each, both in looked if both is not None}
+    looked = ((source_id, compare_with_source(project, doc, source_id)) for source_id in source_ids)
+    return {source_id: both for source_id, both in looked if both is not None}
 
 
 def count_attributes(project: Project, source_ids: Collection[int]) -> int:

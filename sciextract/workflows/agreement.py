@@ -27,8 +27,6 @@ from sciextract.store.rows import ProgressRow, rename_covered
 from sciextract.store.statistics import DECIDED
 from sciextract.workflows.disagreements import decided_part
 
-_TWO = 2
-
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
@@ -80,7 +78,7 @@ def agree(projects: Sequence[Project]) -> Agreed:
         UsageError: There is no text in which two have looked for the same type.
     """
     sides = [_Side(project, projects[0].schema) for project in projects]
-    pairs = tuple(_compare(*pair) for pair in combinations(sides, _TWO))
+    pairs = tuple(_compare(*pair) for pair in combinations(sides, 2))
     if not any(pair.report for pair in pairs):
         raise UsageError(
             f"{' and '.join(str(project.path) for project in projects)} have no text in common in which both have finished the same types",

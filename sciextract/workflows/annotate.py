@@ -98,7 +98,7 @@ class RunCounts:
         return RunCounts(**sums, models=dict(models), held_back=dict(held_back))
 
 
-_COUNTED = tuple(each.name for each in fields(RunCounts) if each.type == "int")
+_COUNTED = tuple(count.name for count in fields(RunCounts) if count.type == "int")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def annotate(
     """
     predict = predictor.stream
     return write_predictions(
-        items, lambda found: predict(each.document for each in found), writer, listener
+        items, lambda found: predict(item.document for item in found), writer, listener
     )
 
 

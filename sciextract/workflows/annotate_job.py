@@ -89,7 +89,7 @@ class Target:
         if self.path is not None and self.is_stream:
             check_output(self.path, inputs, overwrite=self.resume or self.force)
         elif self.path is not None:
-            kept = [Path(each) for each in inputs if each != STDIN]
+            kept = [Path(path) for path in inputs if path != STDIN]
             check_target(Path(self.path), force=self.force, kept=kept)
         elif self.resume:
             raise UsageError("--resume needs the file to resume", "name it with --output")
@@ -354,7 +354,7 @@ class ProjectJob:
         with open_project(self.project, self.author) as project:
             # Before an hour of predicting, not after it.
             if self.export:
-                self.export.check(project, (each for each in self.inputs if each != STDIN))
+                self.export.check(project, (path for path in self.inputs if path != STDIN))
             imported = None
             if self.inputs:
                 imported = import_files(

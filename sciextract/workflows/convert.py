@@ -115,9 +115,9 @@ class ConvertJob:
         if self.texts is None:
             return None
         documents = (
-            each.document for each in read([self.texts]) if not isinstance(each, BadRecord)
+            item.document for item in read([self.texts]) if not isinstance(item, BadRecord)
         )
-        return {each.text_sha256: each.text for each in documents}
+        return {document.text_sha256: document.text for document in documents}
 
     def _write(
         self,

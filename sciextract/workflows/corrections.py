@@ -54,7 +54,7 @@ class Corrections:
         said = item.annotations
         if item.project_state is not None:
             # Decisions that its own export does not know were made later.
-            known = {key for each in item.project_state.decisions for key in each.items}
+            known = {key for decision in item.project_state.decisions for key in decision.items}
             rows = (row for row in doc.items_of() if row.state in BY_PERSONS)
             later = {row.key[0] for row in rows if (row.TABLE, *row.key) not in known}
             self._later[doc.number] = frozenset(later)
@@ -88,13 +88,13 @@ class Corrections:
             for number, view in views.items():
                 if (left := written.get(view.document.text_sha256)) is not None:
                     lost = self._compare(self.project.document_state(number), left)
-                    self._unsaid[number] = frozenset([each.key for each in lost])
+                    self._unsaid[number] = frozenset([dispute.key for dispute in lost])
         found = {
             number: self._differences(self.project.document_state(number)) for number in self.said
         }
         if not self.everything:
             self.said = {number: said for number, said in self.said.items() if found[number]}
-        return [each for disputes in found.values() for each in disputes]
+        return [dispute for disputes in found.values() for dispute in disputes]
 
     def apply(self) -> tuple[int, Counter[tuple[str, str]]]:
         """Make the abstracts say what the file says, after a backup: one event, which undo takes back.
@@ -122,7 +122,7 @@ class Corrections:
         """Keep the file as what another annotator says: adjudicate decides between both."""
         schema = self.project.schema
         layers = self._layers()
-        covered = {covered_name(*each) for each in types_in(schema, layers)}
+        covered = {covered_name(*type_) for type_ in types_in(schema, layers)}
         covered |= {str(layer) for layer in layers & {Layer.COREFERENCE}}
         with self.project.writing() as connection:
             params = {"source": self.source}
@@ -139,10 +139,10 @@ class Corrections:
         later = self._later.get(doc.number, ())
         both = compare_with(self.project, doc, self.source, said.in_states(IN_VIEW))
         return [
-            each
-            for each in both.disputes
-            if each.difference.second
-            or (each.difference.first and each.difference.first.id) not in later
+            dispute
+            for dispute in both.disputes
+            if dispute.difference.second
+            or (dispute.difference.first and dispute.difference.first.id) not in later
         ]
 
     def _layers(self) -> set[Layer]:
@@ -157,9 +157,10 @@ class Corrections:
     def _differences(self, doc: DocumentState) -> list[Dispute]:
         number, layers = doc.number, self._layers()
         return [
-            each
-            for each in self._compare(doc, self.said[number])
-            if each.key not in self._unsaid.get(number, ()) and each.difference.layer in layers
+            dispute
+            for dispute in self._compare(doc, self.said[number])
+            if dispute.key not in self._unsaid.get(number, ())
+            and dispute.difference.layer in layers
         ]
 
 

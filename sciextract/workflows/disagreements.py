@@ -123,7 +123,11 @@ class DocumentComparison:
 
         Where one side was preferred to the other, nobody is asked again for a source that has the other one.
         """
-        return [each for each in self.disputes if decided.isdisjoint((each.key, each.opposite))]
+        return [
+            dispute
+            for dispute in self.disputes
+            if decided.isdisjoint((dispute.key, dispute.opposite))
+        ]
 
 
 _ONLY = (DifferenceKind.ONLY_FIRST, DifferenceKind.ONLY_SECOND)
@@ -180,8 +184,8 @@ def compare_with(
         cluster: tuple[tuple[Span, ...], ...] = ()
         if one.layer is Layer.COREFERENCE and one.second is not None:
             clusters, wanted = theirs.annotations.clusters, one.second.id
-            mentions = next(each.mentions for each in clusters if each.id == wanted)
-            cluster = tuple(theirs.annotations.entity(each).fragments for each in mentions)
+            mentions = next(known.mentions for known in clusters if known.id == wanted)
+            cluster = tuple(theirs.annotations.entity(mention).fragments for mention in mentions)
         listed[keys[0]] = Dispute(number, source, keys[0], keys[1], one, cluster)
     symmetric, here = project.schema.symmetric_labels, (doc.progress or ProgressRow()).looked_for
     looked_for = here if covered is None else here & covered
@@ -258,7 +262,7 @@ def decided_part(annotations: Annotations) -> Annotations:
 def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | None:
     if item is None:
         return None
-    spans = [[[s.char_start, s.char_end] for s in each] for each in item.fragments]
+    spans = [[[s.char_start, s.char_end] for s in fragments] for fragments in item.fragments]
     plain = {"label": item.label, "fragments": spans, "entity_labels": list(item.entity_labels)}
     return plain | ({"id": item.id, "entities": list(item.entities)} if ids else {})
 
@@ -287,13 +291,17 @@ class Decisions:
     def keys(self, number: int) -> frozenset[str]:
         """Keys of the decided differences of one document."""
         self._read()
-        holding = [self._keys[each] for each in self._events[number] if each not in self._undone]
+        holding = [
+            self._keys[event_id]
+            for event_id in self._events[number]
+            if event_id not in self._undone
+        ]
         return frozenset().union(*holding)
 
     def merged(self) -> dict[str, int]:
         """Names and numbers of the merged projects, in the order in which they came."""
         self._read()
-        names = [name for each, name in self._merges.items() if each not in self._undone]
+        names = [name for event_id, name in self._merges.items() if event_id not in self._undone]
         return {name: self.project.source_id(name) for name in dict.fromkeys(names)}
 
     def was_merged(self, source: str) -> bool:
@@ -406,7 +414,7 @@ def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
     elif one.second is not None:
         pair = tuple(_entity_on(doc, one.second, place).id for place in (0, 1))
         links = [link for mention in pair for link in doc.links_of(mention)]
-        homes = dict.fromkeys(each.cluster_id for each in links if each.state is not State.REJECTED)
+        homes = dict.fromkeys(link.cluster_id for link in links if link.state is not State.REJECTED)
 
         def shared(cluster_id: str) -> int:
             rows = (doc.entity(link.entity_id) for link in doc.members(cluster_id))
@@ -429,7 +437,7 @@ def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow
     for row in doc.on_fragments(item.fragments[place]):
         if row.in_view:
             return row
-    text = " ".join(each.of(doc.text) for each in item.fragments[place])
+    text = " ".join(span.of(doc.text) for span in item.fragments[place])
     raise ActionRefusedError(
         f"{text!r} is not an entity here", "decide the differences of the entities first"
     )

@@ -91,8 +91,8 @@ def evaluate(
             f"--only {', '.join(map(repr, unknown))}: no entity has this label",
             f"labels found: {', '.join(sorted(filter(None, known))) or 'none'}",
         )
-    mine = [scorable(each, only) for each, _ in pairs]
-    theirs = [scorable(each, only) for _, each in pairs]
+    mine = [scorable(document, only) for document, _ in pairs]
+    theirs = [scorable(document, only) for _, document in pairs]
     tallies = tally_documents(mine, theirs, symmetric, singletons=singletons)
     warnings += _without_common_labels(mine, theirs)
     bootstrapped = intervals(tallies) if bootstrap else {}
@@ -191,7 +191,7 @@ def evaluate_file(
         if predicted.config.given_entities:
             predictions = [*predicted.stream_given(documents)]
         else:
-            predictions = [*predicted.stream(each.document for each in documents)]
+            predictions = [*predicted.stream(document.document for document in documents)]
     if known is not None:  # types that were renamed are the same types
         documents, predictions = (
             [document.renamed(*known.names) for document in side]
@@ -205,7 +205,9 @@ def evaluate_file(
         extra_allowed=extra_allowed, only=only, singletons=singletons,
     )  # fmt: skip
     warnings = [*notes, *result.warnings]
-    relations = {relation.label for each in documents for relation in each.annotations.relations}
+    relations = {
+        relation.label for document in documents for relation in document.annotations.relations
+    }
     if unknown := sorted(relations - labels.known):
         warnings.append(
             f"relations {', '.join(map(repr, unknown))} are not in {labels.source} "
@@ -218,7 +220,9 @@ def evaluate_file(
 
 def _remarks_on(documents: Iterable[AnnotatedDocument], side: str) -> list[str]:
     """What reading said of annotations that it left out or changed, once a kind."""
-    remarks = Counter(each for item in documents for each in item.warnings if each != NO_ABSTRACT)
+    remarks = Counter(
+        remark for item in documents for remark in item.warnings if remark != NO_ABSTRACT
+    )
     named = [f"{side}: {remark} ({counted(n, 'document')})" for remark, n in remarks.most_common()]
     more = named[_MOST_REMARKS:]
     return named[:_MOST_REMARKS] + ([f"{side}: {len(more)} more remarks"] if more else [])
@@ -276,8 +280,10 @@ def _find_partners(
     Raises:
         DocumentMismatchError: A prediction has the key of a gold document, but a text that no gold has.
     """
-    mine = {key: _strip_white_space(each.document.text) for key, each in gold.items()}
-    theirs = {key: _strip_white_space(each.document.text) for key, each in predicted.items()}
+    mine = {key: _strip_white_space(annotated.document.text) for key, annotated in gold.items()}
+    theirs = {
+        key: _strip_white_space(annotated.document.text) for key, annotated in predicted.items()
+    }
     # The same key first: two gold documents may have one text.
     partners = {key: key for key, text in mine.items() if theirs.get(key) == text}
     free: dict[str, list[str]] = {}
@@ -366,7 +372,7 @@ def _ink(text: str) -> list[int]:
 
 
 def _explain_difference(gold: Document, predicted: Document) -> DocumentMismatchError:
-    inks = [(each.text, _ink(each.text)) for each in (gold, predicted)]
+    inks = [(document.text, _ink(document.text)) for document in (gold, predicted)]
     shown = [[text[at] for at in ink] for text, ink in inks]
     same = takewhile(lambda pair: pair[0] == pair[1], zip(*shown, strict=False))
     start = sum(1 for _ in same)

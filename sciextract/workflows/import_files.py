@@ -172,7 +172,7 @@ class ImportReport:
         """The summary of ``--json``."""
         # Not by asdict: it makes a Counter from pairs, which counts them.
         counts = {
-            each.name: getattr(self.counts, each.name) for each in dataclass_fields(self.counts)
+            count.name: getattr(self.counts, count.name) for count in dataclass_fields(self.counts)
         }
         names = ["bad", "warned", "added_labels", "differing", "differences", "uncompared"]
         names += ["left", "applied"]
@@ -324,13 +324,13 @@ class _Job:
                 self._take_former_names(batch)
                 schema = self._schema_for(path, batch, readable)
                 checked = []
-                for each in batch:
-                    warnings = validate_annotations(each, schema)
-                    if warnings or each.warnings:
+                for document in batch:
+                    warnings = validate_annotations(document, schema)
+                    if warnings or document.warnings:
                         self.report.warned += 1
-                        key = each.document.doc_key
-                        self.listener.warned(key, (*each.warnings, *warnings))
-                    checked.append((each, warnings))
+                        key = document.document.doc_key
+                        self.listener.warned(key, (*document.warnings, *warnings))
+                    checked.append((document, warnings))
                 target.add(checked)
                 for key, words in texts.remarks:
                     self.report.warned += 1
@@ -347,7 +347,7 @@ class _Job:
             raise
         finally:
             total = self.report.counts
-            for name in (each.name for each in dataclass_fields(ImportCounts)):
+            for name in (count.name for count in dataclass_fields(ImportCounts)):
                 setattr(total, name, getattr(total, name) + getattr(target.counts, name))
         for note in choice.messages(path):
             self.report.notes.append(note)
@@ -369,8 +369,8 @@ class _Job:
         report.uncompared += corrections.empty * corrections.has_items
         if not corrections.said:
             return
-        report.differing += len({each.number for each in found})
-        report.differences.update(each.change for each in found)
+        report.differing += len({dispute.number for dispute in found})
+        report.differences.update(dispute.change for dispute in found)
         if self.apply:
             taken, refused = corrections.apply()
             report.applied += taken
@@ -382,10 +382,10 @@ class _Job:
             report.kept_as = self.annotator
         else:
             report.left += len(found)
-            for each in found[:_SHOWN]:
-                words = each.in_words(self.project.document_state(each.number).text)
-                words = f"{each.difference.layer.item}  {words}"
-                self.listener.warned(each.difference.doc_key, (words,))
+            for dispute in found[:_SHOWN]:
+                words = dispute.in_words(self.project.document_state(dispute.number).text)
+                words = f"{dispute.difference.layer.item}  {words}"
+                self.listener.warned(dispute.difference.doc_key, (words,))
 
     def bad(self, error: FormatError) -> None:
         """Count and report a record that cannot be read."""
@@ -416,8 +416,10 @@ class _Job:
 
     def _take_former_names(self, batch: Iterable[AnnotatedDocument]) -> None:
         """Names that types had in the project of the file, into one without abstracts: models that predict them fit."""
-        states = (each.project_state for each in batch)
-        former = {name: names for each in states if each for name, names in each.formerly.items()}
+        states = (document.project_state for document in batch)
+        former = {
+            name: names for state in states if state for name, names in state.formerly.items()
+        }
         if former and not self.project.numbers():
             wider = with_former_names(self.project.schema, former)
             if wider != self.project.schema:
@@ -501,8 +503,8 @@ def _unknown_labels(batch: Iterable[AnnotatedDocument], schema: LabelSchema) -> 
     for document in batch:
         state = document.project_state
         found = document.annotations if state is None else state.everything
-        entities.update(each.label for each in found.entities)
-        relations.update(each.label for each in found.relations)
+        entities.update(entity.label for entity in found.entities)
+        relations.update(relation.label for relation in found.relations)
     for known in ("", *schema.entity_labels):
         del entities[known]
     for known in schema.relation_labels:

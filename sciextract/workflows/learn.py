@@ -101,7 +101,7 @@ def suggest_parts(project: Project, label: str, parts: Sequence[str]) -> Outcome
         problem = f"no mention is {' or '.join(new)} yet"
         raise UsageError(problem, "give some mentions of each new type its name, then suggest")
     # Without the old type, its mentions say nothing.
-    types = tuple(each for each in project.schema.entities if each.label != label)
+    types = tuple(type_ for type_ in project.schema.entities if type_.label != label)
     states = EncoderStates(base_model(project)[0])
     examples = training_documents(project, MOST_FINISHED)
     model = learn_types(examples, replace(project.schema, entities=types), states)
@@ -118,7 +118,7 @@ def suggest_parts(project: Project, label: str, parts: Sequence[str]) -> Outcome
             if place and row.label == label and width <= model.labels.max_span_width:
                 scores = softmax(logits[place.token_start, width - 1, columns])
                 both = zip(parts, scores.round(4).tolist(), strict=True)
-                found = [LabelScore(*each) for each in both]
+                found = [LabelScore(*scored) for scored in both]
                 shares[row.id] = tuple(sorted(found, key=lambda part: -part.score))
 
     def work(doc: DocumentState, context: Context) -> None:
@@ -162,7 +162,9 @@ def compare_bases(
     """The comparison that chooses the base; ``None`` where a person named it, it knows the labels, or little is finished."""
     if named is not None or not states.extractor.config.labels_unknown_to(project.schema):
         return None
-    finished = [each for each in training_documents(project, MOST_COMPARED) if each.complete]
+    finished = [
+        abstract for abstract in training_documents(project, MOST_COMPARED) if abstract.complete
+    ]
     return BaseComparison(finished, project.schema, states) if len(finished) >= LEAST else None
 
 
@@ -172,7 +174,9 @@ def find_untouched(project: Project) -> list[int]:
     lacking = {number for (_, label), numbers in missing.items() if label for number in numbers}
     known = known_documents(project.connection)
     return [
-        each.number for each in known if each.number in lacking or not (each.decided or each.done)
+        abstract.number
+        for abstract in known
+        if abstract.number in lacking or not (abstract.decided or abstract.done)
     ]
 
 
@@ -236,7 +240,7 @@ def adapter_run(
         finished: Abstracts that it was trained on; while they are few, mentions that a person had suggested stay.
         layers: Those that its suggestions are used for, for the log.
     """
-    settings = {"finished": finished, "layers": sorted(each.value for each in layers)}
+    settings = {"finished": finished, "layers": sorted(layer.value for layer in layers)}
     few = finished < FEW_FINISHED
     return ModelRun(project, model, settings, background=True, keep_suggestions=few)
 
@@ -353,11 +357,11 @@ class Learner:
             abstracts = known_documents(project.connection)
             done = sum(abstract.finished for abstract in abstracts if abstract.number in used)
             curve = learning_curve(project, known=known)
-            use = {layer: each.use for layer, each in curve.layers.items()}
-            self._layers = frozenset(layer for layer, each in use.items() if each.on)
+            use = {layer: of_layer.use for layer, of_layer in curve.layers.items()}
+            self._layers = frozenset(layer for layer, of_layer in use.items() if of_layer.on)
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()
             left = set(waiting)  # the model's own predictions come first
-            numbers = tuple(each for each in find_untouched(project) if each not in left)
+            numbers = tuple(number for number in find_untouched(project) if number not in left)
         finished, change = finished_of(adapter), self._change
         self._change = ""
         return Learned(adapter.model, finished, done, seconds, use, numbers, curve.sure, change)

@@ -126,7 +126,7 @@ def layer_use(pairs: Sequence[Pair], layer: Layer, *, first: bool) -> LayerUse:
     for end in range(LEAST, len(pairs) + 1):
         window = slice(max(0, end - WINDOW), end)
         sides = adapter[window], other[window]
-        scores = [float(f1_of(each.sum(axis=0)).mean()) for each in sides]
+        scores = [float(f1_of(side.sum(axis=0)).mean()) for side in sides]
         if on == (scores[0] > scores[1]) or scores[0] == scores[1]:
             continue  # the sign of the difference agrees: no need to draw
         probability = probability_better(*sides)
@@ -150,7 +150,7 @@ def running_f1(tallies: Sequence[Tallies], layer: Layer) -> list[float]:
     counts = counts_of(tallies, PATHS[layer])
     ends = range(1, len(tallies) + 1)
     summed = np.array([counts[max(0, end - WINDOW) : end].sum(axis=0) for end in ends])
-    return [] if not len(summed) else [float(each) for each in f1_of(summed).mean(axis=1)]
+    return [] if not len(summed) else [float(value) for value in f1_of(summed).mean(axis=1)]
 
 
 # Keys at the desk: hints and a label; head, target and label; the key and the cluster; any decision.
@@ -163,26 +163,28 @@ def correction_keys(gold: Scorable, suggested: Scorable) -> int:
     An item that is right takes one key, as does a wrong label and one to reject; an edge takes two, a missed
     mention four, a missed relation three, a missed place in a cluster two, and the end of the abstract one.
     """
-    wanted = {each.mention for each in gold.entities}
-    found = {each.mention for each in suggested.entities}
+    wanted = {entity.mention for entity in gold.entities}
+    found = {entity.mention for entity in suggested.entities}
     keys = _ONE + len(wanted & found)
     missed = wanted - found
     for mention in sorted(found - wanted):
         overlapping = (
-            each for each in sorted(missed) if each[0] < mention[-1] and mention[0] < each[-1]
+            missing
+            for missing in sorted(missed)
+            if missing[0] < mention[-1] and mention[0] < missing[-1]
         )
         near = next(overlapping, None)
         missed.discard(near or ())
         keys += _ONE if near is None else _JOIN
     keys += len(missed) * _MISSED_ENTITY
     pairs, suggested_pairs = (
-        {frozenset((each.head.mention, each.tail.mention)) for each in side.relations}
+        {frozenset((relation.head.mention, relation.tail.mention)) for relation in side.relations}
         for side in (gold, suggested)
     )
     keys += len(suggested_pairs) + len(pairs - suggested_pairs) * _MISSED_RELATION
     # A mention of a cluster is right where the mention before it in its cluster is the same.
     links, suggested_links = (
-        {pair for each in side.clusters for pair in pairwise(sorted(each))}
+        {pair for cluster in side.clusters for pair in pairwise(sorted(cluster))}
         for side in (gold, suggested)
     )
     return keys + len(suggested_links) + len(links - suggested_links) * _JOIN
@@ -251,19 +253,19 @@ class LearningCurve:
     @property
     def with_adapter(self) -> int:
         """Abstracts that an adapter had suggestions for."""
-        return sum(each.keys_adapter is not None for each in self.abstracts)
+        return sum(abstract.keys_adapter is not None for abstract in self.abstracts)
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``; scores with two digits."""
         layers = {}
-        for layer, each in self.layers.items():
-            sides = {"shown": each.shown, "adapter": each.adapter, "other": each.other}
+        for layer, of_layer in self.layers.items():
+            sides = {"shown": of_layer.shown, "adapter": of_layer.adapter, "other": of_layer.other}
             scores = {name: [round(f1, 2) for f1 in side] for name, side in sides.items()}
-            changes = [asdict(switch) for switch in each.use.switches]
-            use = {"used": each.use.on, "reason": each.use.reason, "switches": changes}
+            changes = [asdict(switch) for switch in of_layer.use.switches]
+            use = {"used": of_layer.use.on, "reason": of_layer.use.reason, "switches": changes}
             layers[str(layer)] = scores | use
-        abstracts = [asdict(each) for each in self.abstracts]
-        sure = [asdict(each) for each in self.sure.labels]
+        abstracts = [asdict(abstract) for abstract in self.abstracts]
+        sure = [asdict(label) for label in self.sure.labels]
         return {"window": self.window, "abstracts": abstracts, "layers": layers, "sure": sure}
 
 
@@ -277,42 +279,42 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
     finished, has = finished_abstracts(project), project.schema.layers
     symmetric = project.schema.symmetric_labels
     if known is None:
-        known = any(each.model for each in finished)
+        known = any(abstract.model for abstract in finished)
     points, items = [], dict.fromkeys(Layer, 0)
     shown: dict[Layer, list[Tallies]] = {layer: [] for layer in Layer}
     pairs: dict[Layer, list[Pair]] = {layer: [] for layer in Layer}
-    for each in finished:
-        gold = scorable(each.gold)
-        nothing = AnnotatedDocument(each.gold.document, Annotations())
-        other = scorable(each.other or nothing)
-        adapter = None if each.adapter is None else scorable(each.adapter)
+    for abstract in finished:
+        gold = scorable(abstract.gold)
+        nothing = AnnotatedDocument(abstract.gold.document, Annotations())
+        other = scorable(abstract.other or nothing)
+        adapter = None if abstract.adapter is None else scorable(abstract.adapter)
         points.append(
             CurvePoint(
-                each.number,
-                each.doc_key,
-                each.at,
-                keys=each.keys,
-                travel=each.travel,
-                seconds=each.seconds,
+                abstract.number,
+                abstract.doc_key,
+                abstract.at,
+                keys=abstract.keys,
+                travel=abstract.travel,
+                seconds=abstract.seconds,
                 keys_adapter=None if adapter is None else correction_keys(gold, adapter),
                 keys_other=correction_keys(gold, other),
             )
         )
-        tallied = tally(gold, scorable(each.shown), symmetric)
-        for layer in each.layers:
+        tallied = tally(gold, scorable(abstract.shown), symmetric)
+        for layer in abstract.layers:
             shown[layer].append(tallied)
         if adapter is not None:
             pair = Pair(tally(gold, adapter, symmetric), tally(gold, other, symmetric))
-            for layer in each.layers:
+            for layer in abstract.layers:
                 pairs[layer].append(pair)
-        for side in filter(None, (each.gold, each.shown, each.adapter, each.other)):
+        for side in filter(None, (abstract.gold, abstract.shown, abstract.adapter, abstract.other)):
             found = side.annotations
             kinds = (found.entities, found.relations, found.clusters)
             for layer, of_layer in zip(Layer, kinds, strict=True):
                 items[layer] += len(of_layer)
     layers = {}
-    for layer in [each for each in Layer if each in has]:
-        of_adapter, of_other = ([each[side] for each in pairs[layer]] for side in (0, 1))
+    for layer in [known_layer for known_layer in Layer if known_layer in has]:
+        of_adapter, of_other = ([scored[side] for scored in pairs[layer]] for side in (0, 1))
         mine, theirs = tuple(running_f1(of_adapter, layer)), tuple(running_f1(of_other, layer))
         use = layer_use(pairs[layer], layer, first=not known)
         seen = tuple(running_f1(shown[layer], layer))
@@ -323,14 +325,14 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
 def sure_words(sure: Promise) -> list[str]:
     """What is promised of the suggestions of each layer, or what it would take, a line each."""
     lines = []
-    for each in sure.labels:
-        wanted = f"{each.task} suggestions of which at least {sure.wanted[each.task]:g} are right"
-        if each.threshold is not None:
-            found = f"{each.precision:.2f} right in the finished abstracts, {each.recall:.2f} of all found"
-            words = f"from a score of {each.threshold:.2f} on ({found}{each.by_itself()})"
+    for label in sure.labels:
+        wanted = f"{label.task} suggestions of which at least {sure.wanted[label.task]:g} are right"
+        if label.threshold is not None:
+            found = f"{label.precision:.2f} right in the finished abstracts, {label.recall:.2f} of all found"
+            words = f"from a score of {label.threshold:.2f} on ({found}{label.by_itself()})"
             lines.append(f"{wanted}: {words}")
-        elif each.further is not None:
-            lines.append(f"{wanted}: about {each.further} more finished abstracts are needed")
+        elif label.further is not None:
+            lines.append(f"{wanted}: about {label.further} more finished abstracts are needed")
         else:
             lines.append(f"{wanted}: too few finished abstracts, or too many wrong suggestions")
     return lines
@@ -338,15 +340,17 @@ def sure_words(sure: Promise) -> list[str]:
 
 def _sure(finished: Sequence[Finished], has: frozenset[Layer]) -> Promise:
     """What can be promised of suggestions, from those of one model that stood in finished abstracts before they were touched."""
-    whole = [each for each in finished if has <= each.layers]
+    whole = [abstract for abstract in finished if has <= abstract.layers]
     model = _model_of(whole[-1]) if whole else ""
-    same = [each for each in whole if _model_of(each) == model]
+    same = [abstract for abstract in whole if _model_of(abstract) == model]
     source = "suggestions for finished abstracts, before they were corrected"
-    held = held_out(source, [each.gold for each in same], [each.shown for each in same])
+    held = held_out(
+        source, [abstract.gold for abstract in same], [abstract.shown for abstract in same]
+    )
     return make_promise(held, SURE, CONFIDENCE)
 
 
-def _model_of(each: Finished) -> str:
+def _model_of(abstract: Finished) -> str:
     """The model whose suggestions were shown, that of its adapters included; empty for none."""
-    sources = (item.source for item in each.shown.annotations.entities)
+    sources = (item.source for item in abstract.shown.annotations.entities)
     return next((name.partition("/")[0].partition("+")[0] for name in sources), "")

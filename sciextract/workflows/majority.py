@@ -15,7 +15,6 @@ from sciextract.store.finished import document_before
 from sciextract.store.project_settings import read_covered
 from sciextract.workflows.disagreements import DocumentComparison, Proposal, types_of
 
-_TWO = 2
 _SAID = """SELECT event_id, body FROM annotation_set
     WHERE document_id = ? AND source_id IN (SELECT value FROM json_each(?)) ORDER BY id"""
 
@@ -30,8 +29,8 @@ def propose(
         number: The abstract.
         compared: It against the merged projects, by their numbers.
     """
-    disputes = [each for both in compared.values() for each in both.disputes]
-    if len(compared) < _TWO or not disputes:
+    disputes = [dispute for both in compared.values() for dispute in both.disputes]
+    if len(compared) < 2 or not disputes:
         return {}
     own = _looked_for_before(project, number, compared)
     found, symmetric = {}, project.schema.symmetric_labels
@@ -66,10 +65,14 @@ def _side_of(
     if one.layer is Layer.COREFERENCE:
         [link] = one.items
         side = both.theirs.annotations
-        clusters = ([side.entity(each).fragments for each in c.mentions] for c in side.clusters)
+        clusters = (
+            [side.entity(mention).fragments for mention in c.mentions] for c in side.clusters
+        )
         is_joined = any({*link.fragments} <= {*cluster} for cluster in clusters)
         return "theirs" if is_joined == (one.first is None) else "mine"
-    there = [each.difference for each in both.disputes if each.difference.layer is one.layer]
+    there = [
+        dispute.difference for dispute in both.disputes if dispute.difference.layer is one.layer
+    ]
     near = [other for other in there if _meet(other, one)]
     said = _form(one.first, symmetric), _form(one.second, symmetric)
     if said in [(_form(other.first, symmetric), _form(other.second, symmetric)) for other in near]:

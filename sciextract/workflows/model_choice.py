@@ -220,7 +220,7 @@ def parse_promise(words: Iterable[str]) -> dict[str, float]:
 def _numbers(words: Iterable[str], kind: str, tasks: Iterable[str]) -> dict[str, float]:
     found: dict[str, float] = {}
     # An empty word is what a script gives whose variable was never set.
-    for word in (part for each in words for part in each.split(",")):
+    for word in (part for listed in words for part in listed.split(",")):
         task, _, value = (part.strip() for part in word.partition("="))
         try:
             number = float(value)
@@ -301,8 +301,8 @@ def display_schema(config: ModelConfig) -> LabelSchema | None:
     first, *others = map(load_schema, names)
     return replace(
         first,
-        entities=(*first.entities, *(kind for each in others for kind in each.entities)),
-        relations=(*first.relations, *(kind for each in others for kind in each.relations)),
+        entities=(*first.entities, *(kind for other in others for kind in other.entities)),
+        relations=(*first.relations, *(kind for other in others for kind in other.relations)),
     )
 
 

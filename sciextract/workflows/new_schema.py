@@ -54,10 +54,14 @@ def new_schema(
     data = {
         "name": name,
         "coreference": coreference,
-        "entities": [dict(each) for each in _tables(entities)],
+        "entities": [dict(table) for table in _tables(entities)],
         "relations": [
-            {**table, "pairs": [list(pair) for pair in each.pairs], "symmetric": each.symmetric}
-            for table, each in zip(_tables(relations), relations, strict=True)
+            {
+                **table,
+                "pairs": [list(pair) for pair in relation.pairs],
+                "symmetric": relation.symmetric,
+            }
+            for table, relation in zip(_tables(relations), relations, strict=True)
         ],
     }
     return parse_schema(data, f"schema {name!r}")
@@ -84,11 +88,11 @@ def relation_type(text: str, symmetric: AbstractSet[str] = frozenset()) -> NewTy
     """
     label, _, words = text.partition("=")
     pairs = []
-    for each in filter(str.strip, words.split(",")):
-        head, _, tail = map(str.strip, each.partition(">"))
+    for pair in filter(str.strip, words.split(",")):
+        head, _, tail = map(str.strip, pair.partition(">"))
         if not head or not tail:
             raise UsageError(
-                f"{text!r}: {each.strip()!r} is not a pair of types",
+                f"{text!r}: {pair.strip()!r} is not a pair of types",
                 f'write LABEL=HEAD>TAIL,HEAD>TAIL, e.g. "HAS=Alloy>Property"; {ANY_TYPE} is every type',
             )
         pairs.append((head, tail))
@@ -122,7 +126,9 @@ class LabelFrequencies:
             if relation.state is not State.REJECTED and {relation.head, relation.tail} <= {*labels}:
                 pair = (labels[relation.head], labels[relation.tail])
                 self.relations.setdefault(relation.label, Counter())[pair] += 1
-        self.clusters += sum(each.state is not State.REJECTED for each in annotations.clusters)
+        self.clusters += sum(
+            cluster.state is not State.REJECTED for cluster in annotations.clusters
+        )
 
     def schema(self, name: str) -> LabelSchema:
         """The schema with these labels, the pairs that occur, and the most frequent mentions as examples.
@@ -144,14 +150,14 @@ class LabelFrequencies:
 
 def _by_count(counts: Mapping[str, Counter[Any]]) -> list[tuple[str, Counter[Any]]]:
     """Labels with their counts, frequent ones first."""
-    return sorted(counts.items(), key=lambda each: (-each[1].total(), each[0]))
+    return sorted(counts.items(), key=lambda entry: (-entry[1].total(), entry[0]))
 
 
 def _tables(types: Sequence[NewType]) -> Iterator[dict[str, Any]]:
     taken: set[str] = set()
-    for number, each in enumerate(types):
+    for number, type_ in enumerate(types):
         # One of the label's own letters where one is free: people remember what they can see in the word.
-        letters = [letter for letter in each.label.lower() if letter in string.ascii_lowercase]
+        letters = [letter for letter in type_.label.lower() if letter in string.ascii_lowercase]
         choices = (*letters, *map(str.upper, letters), *string.ascii_letters)
         key = next((letter for letter in choices if letter not in {*taken, *RESERVED_KEYS}), None)
         if key is None:
@@ -159,9 +165,9 @@ def _tables(types: Sequence[NewType]) -> Iterator[dict[str, Any]]:
             raise UsageError(problem, "merge labels before the import: sciextract convert --rename")
         taken.add(key)
         yield {
-            "label": each.label,
+            "label": type_.label,
             "key": key,
             "colour": COLOURS[number % len(COLOURS)],
-            "definition": each.definition,
-            "examples": list(each.examples),
+            "definition": type_.definition,
+            "examples": list(type_.examples),
         }

@@ -203,8 +203,8 @@ def refuse_as_input(path: str, inputs: Sequence[str]) -> None:
     Raises:
         UsageError: It would be.
     """
-    for each in local_inputs(inputs):
-        target, source = Path(path), Path(each)
+    for local in local_inputs(inputs):
+        target, source = Path(path), Path(local)
         if source.is_dir():
             inside = source.resolve() in target.resolve().parents
             suffixes = [suffix for spec in readable() for suffix in spec.suffixes]
@@ -214,7 +214,7 @@ def refuse_as_input(path: str, inputs: Sequence[str]) -> None:
             is_read = target.exists() and target.samefile(source)
         if is_read:
             raise UsageError(
-                f"the output {path} would be read as part of the input {each}",
+                f"the output {path} would be read as part of the input {local}",
                 "choose an --output outside of the input",
             )
 
@@ -231,19 +231,19 @@ def check_standard_output(inputs: Sequence[str]) -> None:
         return
     if not stat.S_ISREG(out.st_mode):
         return
-    for each in local_inputs(inputs):
-        inside = ((parent, name) for parent, _, names in os.walk(each) for name in names)
-        files = [each] if not os.path.isdir(each) else (os.path.join(*place) for place in inside)
+    for local in local_inputs(inputs):
+        inside = ((parent, name) for parent, _, names in os.walk(local) for name in names)
+        files = [local] if not os.path.isdir(local) else (os.path.join(*place) for place in inside)
         if any(os.path.samestat(out, os.stat(file)) for file in files if os.path.isfile(file)):
             raise UsageError(
-                f"standard output goes to a file that is part of the input {each}",
+                f"standard output goes to a file that is part of the input {local}",
                 "redirect it to a file outside of the input",
             )
 
 
 def local_inputs(inputs: Sequence[str]) -> list[str]:
     """The files and folders of this machine among expanded inputs."""
-    return [each for each in inputs if each != STDIN and not is_url(each)]
+    return [path for path in inputs if path != STDIN and not is_url(path)]
 
 
 def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> None:
@@ -260,9 +260,9 @@ def check_target(target: Path, *, force: bool, kept: Iterable[Path] = ()) -> Non
     refuse_packed_output(str(target))
     place = target.resolve()
     # --force replaces whole folders: never the one that the person stands in, or their home.
-    for each in (Path.cwd(), Path(os.path.expanduser("~")), *kept):
-        if each.resolve().is_relative_to(place):
-            problem = f"{target} cannot be replaced: it is {each}, or a folder around it"
+    for kept_path in (Path.cwd(), Path(os.path.expanduser("~")), *kept):
+        if kept_path.resolve().is_relative_to(place):
+            problem = f"{target} cannot be replaced: it is {kept_path}, or a folder around it"
             raise OutputError(problem, "choose another --output")
     if not target.parent.is_dir():
         raise OutputError(
@@ -310,7 +310,7 @@ _OWN_FOLDERS = (
 
 def _foreign_in(folder: Path) -> str:
     """Something in a folder that no command wrote there; empty where all of it looks like output."""
-    known = next((each for each in _OWN_FOLDERS if (folder / each[0]).is_file()), ())
+    known = next((own for own in _OWN_FOLDERS if (folder / own[0]).is_file()), ())
     listed = {CHECKSUMS}
     with suppress(OSError, UnicodeError):  # a release lists its files
         sums = (folder / CHECKSUMS).read_text("utf-8").splitlines()
@@ -318,7 +318,7 @@ def _foreign_in(folder: Path) -> str:
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
         fits = name in listed or (
-            "/" not in name and any(fnmatchcase(name, each) for each in known)
+            "/" not in name and any(fnmatchcase(name, pattern) for pattern in known)
         )
         if not fits and not (path.is_dir() and not path.is_symlink()):
             return name

@@ -108,7 +108,7 @@ def import_pasted(
         raise UsageError("nothing was pasted", "copy abstracts: BibTeX, RIS, JSONL, plain text")
     spec = format_of(text)
     name = stem = f"{STEM}-{(today or date.today()).isoformat()}"
-    taken = {PurePath(each.removeprefix("import:")).stem for each in project.sources.values()}
+    taken = {PurePath(source.removeprefix("import:")).stem for source in project.sources.values()}
     number = 1
     while stem in taken:
         number += 1

@@ -68,7 +68,7 @@ class PatternMatcher:
 
     def _start(self, patterns: list[dict[str, Any]]) -> subprocess.Popen[str]:
         # -P: no module of the present folder is ours; modules come from where this process has them.
-        path = os.pathsep.join(each for each in sys.path if each)
+        path = os.pathsep.join(folder for folder in sys.path if folder)
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "sciextract.workflows.pattern_matching"],
             stdin=subprocess.PIPE,
@@ -109,7 +109,7 @@ def main() -> None:
         faulthandler.dump_traceback_later(seconds, exit=True)
         try:
             spans = ruler(pipeline.make_doc(json.loads(line))).ents
-            found = [(each.start_char, each.end_char, each.label_) for each in spans]
+            found = [(span.start_char, span.end_char, span.label_) for span in spans]
             answer: dict[str, object] = {"found": found}
         except ValueError as error:
             answer = {"problem": str(error)}

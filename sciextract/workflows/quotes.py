@@ -80,7 +80,7 @@ def parse_keys(words: str, keys: QuoteKeys) -> QuoteKeys:
         UsageError: There is no such thing.
     """
     given = parse_renames(words, "--keys")
-    known = [each.name for each in fields(QuoteKeys)]
+    known = [key.name for key in fields(QuoteKeys)]
     for name in given:
         if name not in known:
             raise UsageError(f"--keys has {name!r}", f"it can name {', '.join(known)}")
@@ -304,8 +304,10 @@ class LocatedQuotes:
     def unknown_labels(self) -> Counter[str]:
         """The labels that are left out, with how many quotes and relations have each."""
         said = [record for records in self.records.values() for record in records]
-        found = Counter(quote.label for each in said for group in each.groups for quote in group)
-        found.update(pair.label for each in said for pair in each.pairs)
+        found = Counter(
+            quote.label for quotes in said for group in quotes.groups for quote in group
+        )
+        found.update(pair.label for quotes in said for pair in quotes.pairs)
         return Counter({label: n for label, n in found.items() if label not in self.labels})
 
     def __call__(self, documents: Sequence[Document]) -> Iterator[Annotations]:
@@ -321,7 +323,7 @@ class _Places:
     """The mentions of one document that quotes mean."""
 
     def __init__(self, document: Document, quotes: LocatedQuotes) -> None:
-        sentences = [document.tokens.char_span(each) for each in document.tokens.sentences]
+        sentences = [document.tokens.char_span(sentence) for sentence in document.tokens.sentences]
         self._finder = QuoteFinder(document.text, sentences)
         self._document = document
         self._quotes = quotes
@@ -350,8 +352,7 @@ class _Places:
             pairs = [(one, other) for one in heads for other in tails if one is not other]
             if not pairs:
                 named = (
-                    repr(each) if isinstance(each, int) else quoted(each.text)
-                    for each in (head, tail)
+                    repr(end) if isinstance(end, int) else quoted(end.text) for end in (head, tail)
                 )
                 self._miss(f"{label!r} from {' to '.join(named)} is not in the text")
                 continue

@@ -184,7 +184,7 @@ def suggest(
     def suggested() -> Iterator[AnnotatedDocument]:
         for start in range(0, len(numbers), _BATCH):
             # In batches, so that a model predicts several abstracts at once.
-            states = [project.document_state(each) for each in numbers[start : start + _BATCH]]
+            states = [project.document_state(number) for number in numbers[start : start + _BATCH]]
             documents = [state.stored.document for state in states]
             of_each = zip(*(suggester(documents) for suggester in suggesters), strict=True)
             for state, document, found in zip(states, documents, of_each, strict=True):
@@ -272,27 +272,30 @@ def _join(found: Sequence[Annotations], state: DocumentState) -> tuple[Annotatio
     # Rejected ones, too: what a person said no to is not suggested again.
     places = {row.id: row.fragments for row in state.entities}
     same = set(places.values())
-    drawn = {(places[each.head], places[each.tail], each.label) for each in state.relations}
-    for each_set in found:
+    drawn = {
+        (places[relation.head], places[relation.tail], relation.label)
+        for relation in state.relations
+    }
+    for suggested in found:
         fresh = [
-            each
-            for each in each_set.entities
-            if each.fragments not in same
-            and not any(span.overlaps(other) for span in each.fragments for other in taken)
+            entity
+            for entity in suggested.entities
+            if entity.fragments not in same
+            and not any(span.overlaps(other) for span in entity.fragments for other in taken)
         ]
-        taken += [span for each in fresh for span in each.fragments]
-        known = [each for each in each_set.entities if each.fragments in living]
-        at = {each.id: each.fragments for each in (*fresh, *known)}
+        taken += [span for entity in fresh for span in entity.fragments]
+        known = [entity for entity in suggested.entities if entity.fragments in living]
+        at = {entity.id: entity.fragments for entity in (*fresh, *known)}
         kept = [
-            each
-            for each in each_set.relations
-            if {each.head, each.tail} <= at.keys()
-            and (at[each.head], at[each.tail], each.label) not in drawn
+            relation
+            for relation in suggested.relations
+            if {relation.head, relation.tail} <= at.keys()
+            and (at[relation.head], at[relation.tail], relation.label) not in drawn
         ]
-        needed = {end for each in kept for end in (each.head, each.tail)}
+        needed = {end for relation in kept for end in (relation.head, relation.tail)}
         entities += fresh
         ends += [replace(e, label=living[e.fragments]) for e in known if e.id in needed]
         relations += kept
-        ids = {each.id for each in fresh}
-        clusters += [each for each in each_set.clusters if ids.issuperset(each.mentions)]
+        ids = {entity.id for entity in fresh}
+        clusters += [cluster for cluster in suggested.clusters if ids.issuperset(cluster.mentions)]
     return Annotations(tuple(entities), tuple(relations), tuple(clusters)), ends

@@ -54,7 +54,7 @@ class Terms:
         self._longest: dict[str, int] = {}
         self.ambiguous: set[str] = set()
         for term, label in terms:
-            words = [each.casefold() for each in _WORD.findall(term)][:_LONGEST_TERM]
+            words = [word.casefold() for word in _WORD.findall(term)][:_LONGEST_TERM]
             if not words:
                 continue
             key = _key(words)
@@ -230,7 +230,7 @@ class Mapped:
         for predicted in self._predictor.stream(documents):
             found = predicted.annotations
             if not self._labels:
-                bare = (replace(each, label="", alternatives=()) for each in found.entities)
+                bare = (replace(entity, label="", alternatives=()) for entity in found.entities)
                 yield Annotations(tuple(bare))
                 continue
             clusters = found.clusters if self._coreference else ()
@@ -238,7 +238,7 @@ class Mapped:
 
     def _rename(self, items: Sequence[_Labelled]) -> tuple[_Labelled, ...]:
         known, labels = (e for e in items if e.label in self._labels), self._labels
-        return tuple(replace(each, label=labels[each.label], alternatives=()) for each in known)
+        return tuple(replace(item, label=labels[item.label], alternatives=()) for item in known)
 
 
 def check_label(label: str, allowed: Collection[str], place: str, owner: str = "schema") -> None:

@@ -115,7 +115,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
     else:
         by = order.by.value
         names = (by, *(f"{by} {number}" for number in range(2, len(taken) + 3)))
-        name = next(each for each in names if each not in taken)
+        name = next(unused for unused in names if unused not in taken)
     models = _find_models(project, order)
     pool = pool_of(project)
     adapter = None
@@ -126,7 +126,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
         from sciextract.workflows.learn import learn_from_project
 
         adapter = learn_from_project(project, EncoderStates(Extractor.load(models[0].folder)))
-    predictions = [ModelPredictions(project, each, adapter) for each in models]
+    predictions = [ModelPredictions(project, model, adapter) for model in models]
     match order.by:
         case By.RANDOM:
             numbers = by_chance(pool, order.seed)
@@ -138,8 +138,8 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
             numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
     # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
-    asked = tuple(each.id for each in predictions)
-    predicted = sum(each.predicted for each in predictions)
+    asked = tuple(member.id for member in predictions)
+    predicted = sum(member.predicted for member in predictions)
     return MadeQueue(save_queue(project, queue), len(pool.open), asked, predicted)
 
 
@@ -216,7 +216,7 @@ def queue_likely(
 
 
 def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
-    named = [find_model(each) for each in order.models]
+    named = [find_model(wanted) for wanted in order.models]
     if order.by is By.RANDOM:
         if named:
             raise UsageError("a random order uses no model", "leave --model out")
@@ -229,13 +229,13 @@ def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
             )
         return named or [current(project)]
     # By hash: one model under two names agrees with itself.
-    if len({each.hash for each in named}) < 2:
+    if len({model.hash for model in named}) < 2:
         raise UsageError(
             f"a committee has at least two different models, and {len(named)} "
             f"{'is' if len(named) == 1 else 'are'} named",
             "name each with --model; sciextract models list shows which there are",
         )
-    return list({each.hash: each for each in named}.values())
+    return list({model.hash: model for model in named}.values())
 
 
 _ROWS = f"""SELECT d.id, d.doc_key, d.title, s.undecided, {finished_sql("p")}

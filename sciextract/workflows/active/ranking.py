@@ -57,8 +57,8 @@ def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
     if not len(vectors):
         return
     nearest = np.full(len(vectors), np.inf, dtype=np.float32)
-    for each in labelled:
-        np.minimum(nearest, _squared(vectors, each), out=nearest)
+    for vector in labelled:
+        np.minimum(nearest, _squared(vectors, vector), out=nearest)
     central = np.argmin(_squared(vectors, vectors.mean(axis=0)))
     row = int(np.argmax(nearest) if len(labelled) else central)
     for _ in range(len(vectors)):
@@ -174,15 +174,15 @@ def pool_of(project: Project) -> AbstractPool:
         ActionRefusedError: Nothing is.
     """
     known = list(known_documents(project.connection))
-    unfinished = [each for each in known if not each.finished]
+    unfinished = [abstract for abstract in known if not abstract.finished]
     if not unfinished:
         left = "no abstract of the project is left to correct"
         problem = left if known else "there is no abstract in the project"
         raise ActionRefusedError(problem, "sciextract import adds abstracts")
     return AbstractPool(
-        tuple(each.number for each in unfinished),
-        frozenset(each.number for each in unfinished if each.decided),
-        tuple(each.number for each in known if each.finished),
+        tuple(abstract.number for abstract in unfinished),
+        frozenset(abstract.number for abstract in unfinished if abstract.decided),
+        tuple(abstract.number for abstract in known if abstract.finished),
     )
 
 
@@ -218,7 +218,7 @@ def by_committee(
             answers: Votes = votes_of(found, symmetric)
             if number in pool.touched:
                 known = find_settled(project.document_state(number))
-                answers = {each: said for each, said in answers.items() if known.is_open(*each)}
+                answers = {place: said for place, said in answers.items() if known.is_open(*place)}
             votes[number].append(answers)
             done += 1
             on_progress(done // len(committee), len(pool.open))
@@ -238,8 +238,8 @@ def by_diversity(
     for vector in predictions.vectors(numbers):
         vectors.append(vector)
         on_progress(len(vectors), len(numbers))
-    width = max(len(each) for each in vectors)
-    table = np.stack([each if len(each) else np.zeros(width, np.float32) for each in vectors])
+    width = max(len(vector) for vector in vectors)
+    table = np.stack([vector if len(vector) else np.zeros(width, np.float32) for vector in vectors])
     taken = k_centre_greedy(table[len(pool.done) :], table[: len(pool.done)])
     return [pool.open[row] for row in islice(taken, most)]
 
@@ -256,8 +256,10 @@ def by_chance(pool: AbstractPool, seed: int) -> list[int]:
 def _rank(scores: Mapping[int, LayerScores]) -> list[int]:
     """Numbers, highest score first; of equal ones the one that came first."""
     numbers = sorted(scores)
-    combined = over_layers([scores[each] for each in numbers])
-    return [number for _, number in sorted(zip((-each for each in combined), numbers, strict=True))]
+    combined = over_layers([scores[number] for number in numbers])
+    return [
+        number for _, number in sorted(zip((-score for score in combined), numbers, strict=True))
+    ]
 
 
 def _words(project: Project, number: int) -> int:

@@ -37,7 +37,7 @@ def decisions(candidates: Candidates) -> Iterator[Decision]:
     near certainty; it would add next to nothing to any score here.
     """
     for span in candidates.spans:
-        scores = [each.score for each in span.labels]
+        scores = [choice.score for choice in span.labels]
         yield Decision(Layer.ENTITIES, (span.span,), _with_rest(scores))
     # Both directions of a pair together, and all antecedents of a mention: the model has one distribution for them.
     by_pair: dict[tuple[Span, ...], list[float]] = {}
@@ -45,7 +45,7 @@ def decisions(candidates: Candidates) -> Iterator[Decision]:
         place = tuple(
             sorted((pair.head, pair.tail), key=lambda span: (span.char_start, span.char_end))
         )
-        by_pair.setdefault(place, []).extend(each.score for each in pair.labels)
+        by_pair.setdefault(place, []).extend(choice.score for choice in pair.labels)
     for place, scores in by_pair.items():
         yield Decision(Layer.RELATIONS, place, _with_rest(scores))
     by_mention: dict[Span, list[float]] = {}
@@ -59,7 +59,7 @@ def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
     """The outcomes with their rest; rounded scores that exceed one are scaled back to it."""
     listed = tuple(scores)
     total = max(1.0, sum(listed))
-    known = tuple(each / total for each in listed)
+    known = tuple(score / total for score in listed)
     return (max(0.0, 1.0 - sum(known)), *known)
 
 
@@ -75,7 +75,12 @@ def entropy(probabilities: Sequence[float]) -> float:
     1.0
     """
     # Plus 0.0, since minus nothing would be -0.0.
-    return -sum(each * math.log2(each) for each in probabilities if each > 0) + 0.0
+    return (
+        -sum(
+            probability * math.log2(probability) for probability in probabilities if probability > 0
+        )
+        + 0.0
+    )
 
 
 def margin(probabilities: Sequence[float]) -> float:
@@ -116,8 +121,8 @@ def per_word(decisions: Iterable[Decision], words: int, measure: Measure) -> dic
         measure: Of one decision.
     """
     sums = dict.fromkeys(Layer, 0.0)
-    for each in decisions:
-        sums[each.layer] += measure(each.probabilities)
+    for decision in decisions:
+        sums[decision.layer] += measure(decision.probabilities)
     return {layer: total / max(1, words) for layer, total in sums.items()}
 
 
@@ -128,11 +133,13 @@ def over_layers(scores: Sequence[LayerScores]) -> list[float]:
     many, do not drown relations and links. An abstract of average uncertainty has 1. A layer of which the
     model is certain throughout the pool is left out.
     """
-    means = {layer: sum(each[layer] for each in scores) / max(1, len(scores)) for layer in Layer}
+    means = {
+        layer: sum(abstract[layer] for abstract in scores) / max(1, len(scores)) for layer in Layer
+    }
     heard = [layer for layer in Layer if means[layer] > 0]
     return [
-        sum(each[layer] / means[layer] for layer in heard) / len(heard) if heard else 0.0
-        for each in scores
+        sum(abstract[layer] / means[layer] for layer in heard) / len(heard) if heard else 0.0
+        for abstract in scores
     ]
 
 
@@ -152,18 +159,18 @@ def votes_of(
         predicted: What it predicts, thresholds applied.
         symmetric: Relation labels without direction.
     """
-    mentions = {each.id: each.fragments for each in predicted.entities}
+    mentions = {entity.id: entity.fragments for entity in predicted.entities}
     votes: dict[Place, Hashable] = {
-        (Layer.ENTITIES, each.fragments): each.label for each in predicted.entities
+        (Layer.ENTITIES, entity.fragments): entity.label for entity in predicted.entities
     }
-    for each in predicted.relations:
-        head, tail = mentions[each.head], mentions[each.tail]
+    for relation in predicted.relations:
+        head, tail = mentions[relation.head], mentions[relation.tail]
         turned = _start(tail) < _start(head)
         place = (*tail, *head) if turned else (*head, *tail)
-        direction = turned and each.label not in symmetric
-        votes[Layer.RELATIONS, place] = (each.label, direction)
+        direction = turned and relation.label not in symmetric
+        votes[Layer.RELATIONS, place] = (relation.label, direction)
     for cluster in predicted.clusters:
-        ordered = sorted((mentions[each] for each in cluster.mentions), key=_start)
+        ordered = sorted((mentions[mention] for mention in cluster.mentions), key=_start)
         for earlier, later in pairwise(ordered):
             votes[Layer.COREFERENCE, later] = earlier
     return votes
@@ -182,7 +189,7 @@ def vote_entropy(answers: Sequence[Hashable]) -> float:
     if count < 2:
         return 0.0
     shares = [votes / count for votes in Counter(answers).values()]
-    return -sum(each * math.log(each) for each in shares) / math.log(count) + 0.0
+    return -sum(share * math.log(share) for share in shares) / math.log(count) + 0.0
 
 
 def disagreement_per_word(members: Sequence[Votes], words: int) -> dict[Layer, float]:
@@ -223,23 +230,25 @@ class Settled:
 
     def left(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
         """The decisions that are still open."""
-        return (each for each in decisions if self.is_open(each.layer, each.place))
+        return (decision for decision in decisions if self.is_open(decision.layer, decision.place))
 
 
 def find_settled(doc: DocumentState) -> Settled:
     """What has been answered in an abstract: imported and decided items, and layers that are done."""
-    entities = {each.id: each for each in doc.all_entities}
-    decided = [each for each in entities.values() if each.state is not State.UNDECIDED]
-    places = {(Layer.ENTITIES, each.fragments) for each in decided}
+    entities = {entity.id: entity for entity in doc.all_entities}
+    decided = [entity for entity in entities.values() if entity.state is not State.UNDECIDED]
+    places = {(Layer.ENTITIES, entity.fragments) for entity in decided}
     for relation in doc.relations:
-        ends = [entities[each] for each in (relation.head, relation.tail) if each in entities]
+        ends = [entities[end] for end in (relation.head, relation.tail) if end in entities]
         if relation.state is not State.UNDECIDED and len(ends) == 2:
-            first, second = sorted(ends, key=lambda each: (each.char_start, each.char_end))
+            first, second = sorted(ends, key=lambda mention: (mention.char_start, mention.char_end))
             places.add((Layer.RELATIONS, (*first.fragments, *second.fragments)))
     for link in doc.links:
         if link.state is not State.UNDECIDED and link.entity_id in entities:
             places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
     # No mention, so no relation and no link of it either.
-    rejected = {span for each in decided if each.state is State.REJECTED for span in each.fragments}
+    rejected = {
+        span for entity in decided if entity.state is State.REJECTED for span in entity.fragments
+    }
     done = doc.progress.done if doc.progress else ()
     return Settled(frozenset(done), frozenset(places), frozenset(rejected))

@@ -106,24 +106,26 @@ def find_chosen(project: Project | None = None) -> Chosen:
     if project is None:
         return Chosen(defaults[0], "default")
 
-    for each in defaults:
-        if each.problem:  # its labels cannot be read: the name of the project's schema tells
-            fits = each.name == project.schema.name
+    for model in defaults:
+        if model.problem:  # its labels cannot be read: the name of the project's schema tells
+            fits = model.name == project.schema.name
         else:
-            config = open_folder(each.folder, hashes=False).config
+            config = open_folder(model.folder, hashes=False).config
             fits = not config.labels_unknown_to(project.schema)
         if fits:
-            return Chosen(each, "default")
+            return Chosen(model, "default")
     return Chosen(defaults[0], "default")
 
 
 def unusable_models() -> str:
     """The models of the user and of other distributions that cannot be used and are skipped; empty for none."""
-    broken = [each for each in known_models() if each.problem and not each.bundled]
+    broken = [model for model in known_models() if model.problem and not model.bundled]
     if len(broken) > 1:  # one line of the desk holds the names, but not every problem
-        names = ", ".join(each.name for each in broken)
+        names = ", ".join(model.name for model in broken)
         return f"models {names} are skipped; for details: sciextract models list"
-    return "".join(f"model {each.name} is skipped: {each.problem} ({each.hint})" for each in broken)
+    return "".join(
+        f"model {model.name} is skipped: {model.problem} ({model.hint})" for model in broken
+    )
 
 
 def current(project: Project | None = None) -> KnownModel:

@@ -57,7 +57,7 @@ def gate(
         after: The model that wants to.
         blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
-    texts = [each.annotated.document for each in documents]
+    texts = [document.annotated.document for document in documents]
     found = (list(before.stream(texts)), list(after.stream(texts)))
     return gate_predictions(documents, *found, symmetric_of(before, after), blind=blind)
 
@@ -81,13 +81,13 @@ def gate_predictions(
         blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
-    gold = [scorable(positive_part(each)) for each in documents]
+    gold = [scorable(positive_part(document)) for document in documents]
     first, second = (
         [scorable(covered_part(*pair)) for pair in zip(side, documents, strict=True)]
         for side in (before, after)
     )
-    complete = [each.complete for each in documents]
-    suggested = [bool(suggesting_models(each.annotated.annotations)) for each in documents]
+    complete = [document.complete for document in documents]
+    suggested = [bool(suggesting_models(document.annotated.annotations)) for document in documents]
     sides = (gold, first, second)
     return compare_models(
         *sides, symmetric, complete=complete, suggested=suggested, blind=blind, standard=standard
@@ -105,9 +105,11 @@ def gate_gold(
 
     Only formats that tell who proposed an item, such as our own, tell of suggestions.
     """
-    texts = [each.document for each in documents]
-    first, second = (list(map(scorable, each.stream(texts))) for each in (before, after))
-    suggested = [bool(suggesting_models(each.annotations, NOT_REJECTED)) for each in documents]
+    texts = [document.document for document in documents]
+    first, second = (list(map(scorable, predictor.stream(texts))) for predictor in (before, after))
+    suggested = [
+        bool(suggesting_models(document.annotations, NOT_REJECTED)) for document in documents
+    ]
     complete, symmetric = [ALL_LAYERS] * len(documents), symmetric_of(before, after)
     gold = list(map(scorable, documents))
     return compare_models(
@@ -117,7 +119,7 @@ def gate_gold(
 
 def symmetric_of(*models: Predictor) -> frozenset[str]:
     """The relation labels without direction of any of the models."""
-    return frozenset(chain(*[each.config.labels.relations.symmetric for each in models]))
+    return frozenset(chain(*[predictor.config.labels.relations.symmetric for predictor in models]))
 
 
 STATED = {
@@ -188,12 +190,12 @@ def compare(
     before, after = find_model(first), find_model(second)
     configs = before.open().config, after.open().config
     remarks = []
-    mine, theirs = ({*each.labels.types, *each.labels.relations.labels} for each in configs)
+    mine, theirs = ({*config.labels.types, *config.labels.relations.labels} for config in configs)
     for model, only in ((before, mine - theirs), (after, theirs - mine)):
         if only:
             remarks.append(f"labels of {model.id} only: {', '.join(sorted(only))}")
     if data is None:
-        data_before, data_after = (each.origin.get("dev data") for each in configs)
+        data_before, data_after = (config.origin.get("dev data") for config in configs)
         if data_before is None or data_before != data_after:
             remarks.append(
                 "the scores in the model cards may come from different dev documents; "
@@ -205,7 +207,7 @@ def compare(
     documents, bad = read_gold(data)
     if not documents:
         raise DocumentMismatchError(f"{data} holds no document to compare on")
-    models = (Extractor.load(each.folder) for each in (before, after))
+    models = (Extractor.load(model.folder) for model in (before, after))
     report = gate_gold(documents, *models, blind=blind)
     return ComparedModels(before, after, report, _stated(configs), tuple(remarks), bad)
 
@@ -213,7 +215,7 @@ def compare(
 def _stated(
     configs: tuple[ModelConfig, ModelConfig],
 ) -> dict[str, tuple[float | None, float | None]]:
-    first, second = (graph_scores(each) for each in configs)
+    first, second = (graph_scores(config) for config in configs)
     names = [name for name in STATED if name in first or name in second]
     return {name: (first.get(name), second.get(name)) for name in names}
 
@@ -254,15 +256,15 @@ def plan_folds(snapshot: Snapshot, start: ModelFolder, project: Project) -> tupl
         return None
     places = [
         place
-        for place, each in enumerate(snapshot.train)
-        if each.origin is Origin.PROJECT and each.complete
+        for place, training in enumerate(snapshot.train)
+        if training.origin is Origin.PROJECT and training.complete
     ]
     if "trained on from" in start.config.origin:
         model = f"{start.config.name}@{start.hash[:8]}"
         unseen = {
-            each.gold.document.text_sha256
-            for each in finished_abstracts(project)
-            if each.model == model  # it had suggested for the text before anybody corrected it
+            abstract.gold.document.text_sha256
+            for abstract in finished_abstracts(project)
+            if abstract.model == model  # it had suggested for the text before anybody corrected it
         }
         places = [place for place in places if _text(snapshot.train[place]) in unseen]
     judged = [*held_out, *(snapshot.train[place] for place in places)]
@@ -272,7 +274,7 @@ def plan_folds(snapshot: Snapshot, start: ModelFolder, project: Project) -> tupl
     places.sort(key=lambda place: _text(snapshot.train[place]))
     firsts, texts = (
         first_texts(project.connection),
-        [_text(snapshot.train[each]) for each in places],
+        [_text(snapshot.train[place]) for place in places],
     )
     folds = in_folds([firsts.get(text, text) for text in texts], FOLDS)
     return tuple(tuple(sorted(places[index] for index in fold)) for fold in folds)
@@ -281,7 +283,7 @@ def plan_folds(snapshot: Snapshot, start: ModelFolder, project: Project) -> tupl
 def without(documents: Sequence[TrainingDocument], fold: Fold) -> list[TrainingDocument]:
     """The training documents of the model that leaves a fold out."""
     left_out = set(fold)
-    return [each for place, each in enumerate(documents) if place not in left_out]
+    return [document for place, document in enumerate(documents) if place not in left_out]
 
 
 def fold_file(run_folder: Path, number: int) -> Path:
@@ -292,7 +294,7 @@ def fold_file(run_folder: Path, number: int) -> Path:
 def write_fold(path: Path, predicted: Iterable[AnnotatedDocument]) -> None:
     """Keep what the model of a fold predicts, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write(path, "".join(f"{encode(each, split=False)}\n" for each in predicted))
+    atomic.write(path, "".join(f"{encode(document, split=False)}\n" for document in predicted))
 
 
 def cross_validated(
@@ -321,18 +323,18 @@ def cross_validated(
         TrainingDataError: The predictions for a fold are missing or damaged, or are about other texts.
     """
     documents = [*snapshot.gate, *snapshot.dev]
-    texts = [each.annotated.document for each in documents]
+    texts = [document.annotated.document for document in documents]
     first = today(snapshot.train)
     before, later = list(first.stream(texts)), list(after.stream(texts))
     for number, fold in enumerate(folds, start=1):
         left_out = [snapshot.train[place] for place in fold]
         known = today(without(snapshot.train, fold))
         documents += left_out
-        before += known.stream([each.annotated.document for each in left_out])
+        before += known.stream([document.annotated.document for document in left_out])
         path = fold_file(run_folder, number)  # it may come from another machine
         predicted = list(read_lines(path))
-        wanted = [each.annotated.document.text for each in left_out]
-        if [each.document.text for each in predicted] != wanted:
+        wanted = [document.annotated.document.text for document in left_out]
+        if [document.document.text for document in predicted] != wanted:
             raise TrainingDataError(
                 f"{path} has predictions for other texts than those that the model was trained without",
                 "start another run: sciextract retrain --project DB",
@@ -352,8 +354,8 @@ def cross_validated(
 def _counts(documents: Sequence[TrainingDocument]) -> tuple[int, int]:
     """How many documents, and gold entities in them."""
     counts = SplitCounts()
-    for each in documents:
-        counts.add(each)
+    for document in documents:
+        counts.add(document)
     return counts.documents, counts.positives(Layer.ENTITIES)
 
 

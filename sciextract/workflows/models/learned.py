@@ -111,7 +111,7 @@ def learn_model(
     known = not base.config.labels_unknown_to(project.schema)
     documents, gate, held = validation.documents, None, None
     if documents and known:
-        before = base.stream([each.annotated.document for each in documents])
+        before = base.stream([document.annotated.document for document in documents])
         symmetric, shown = project.schema.symmetric_labels, validation.shown
         gate = gate_predictions(documents, before, shown, symmetric, standard=CROSS_VALIDATED)
     taught = f"{counted(len(finished), 'abstract')} of a project"
@@ -121,7 +121,7 @@ def learn_model(
     config = replace(adapter.config, name=name, settings=settings, scores=scores, origin=origin)
     if documents:
         source = f"{len(documents)} finished abstracts, each predicted by a model that had not learned from it"
-        gold = [positive_part(each) for each in documents]
+        gold = [positive_part(document) for document in documents]
         held = held_out(source, gold, validation.predicted)
     assert adapter.adapter is not None
     parts = (adapter.adapter.heads, config, _card(config, validation), held)
@@ -135,10 +135,10 @@ def learn_model(
         with TemporaryDirectory(prefix="sciextract-") as holder:
             save_adapter(Path(holder), *parts)
             made = register(Path(holder), name)
-    annotated = [positive_part(each).annotations for each in finished]
-    seen = {item.label for each in annotated for item in each.entities}
-    seen |= {item.label for each in annotated for item in each.relations}
-    unseen = tuple(each.label for each in project.schema.types if each.label not in seen)
+    annotated = [positive_part(document).annotations for document in finished]
+    seen = {item.label for example in annotated for item in example.entities}
+    seen |= {item.label for example in annotated for item in example.relations}
+    unseen = tuple(type_.label for type_ in project.schema.types if type_.label not in seen)
     said = learn_attributes(project, states)
     told = tuple(said.scores()) if said else ()
     return LearnedModel(made, validation, seconds, len(finished), gate, unseen, bases, told)

@@ -141,7 +141,7 @@ def known_models() -> list[KnownModel]:
     Files are held against their sizes, not read: that is left to :meth:`KnownModel.open`.
     """
     atomic.remove_leftovers(user_models(), older_than=_STALE_SECONDS)
-    others = [_of_distribution(each) for each in installed_models()]
+    others = [_of_distribution(installed) for installed in installed_models()]
     return [*map(known_at, bundled_folders()), *others, *map(known_at, registered_folders())]
 
 
@@ -153,9 +153,9 @@ def find_model(word: str | Path) -> KnownModel:
         UsageError: It is an encoder without heads.
     """
     folder = locate_model(word)
-    for each in () if _lies_in(folder, bundled_models()) else installed_models():
-        if each.folder == folder:
-            return _of_distribution(each)
+    for distribution in () if _lies_in(folder, bundled_models()) else installed_models():
+        if distribution.folder == folder:
+            return _of_distribution(distribution)
     return known_at(folder)
 
 
@@ -249,10 +249,10 @@ def _copy_whole(files: list[tuple[str, Path]], target: Path, hash_: str) -> None
 
 def _files(model: ModelFolder, *, with_base: bool) -> list[tuple[str, Path]]:
     """The files of a model by their names in its folder; its base's lie in a folder of their own there."""
-    found = [(each, model.path / each) for each in listed_files(model.path)]
+    found = [(name, model.path / name) for name in listed_files(model.path)]
     if with_base and model.config.adapter:
         base = model.base().path
-        found += [(f"{BASE}/{each}", base / each) for each in listed_files(base)]
+        found += [(f"{BASE}/{name}", base / name) for name in listed_files(base)]
     return found
 
 
@@ -355,7 +355,9 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
     with open_archive(str(path)) as folder:
         # At the top of the archive, or in the only folder below: people pack either way.
         found = [
-            each for each in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if each.is_file()
+            manifest
+            for manifest in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}"))
+            if manifest.is_file()
         ]
         if len(found) != 1:
             raise ModelDamagedError(

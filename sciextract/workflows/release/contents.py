@@ -57,7 +57,7 @@ def release_record(annotated: AnnotatedDocument, with_text: bool) -> tuple[Recor
     text, replaced = without_surrogates(document.text) if with_text else (document.text, 0)
     tokens, about = document.tokens, bibliography_of(document.fields)
     strings = tokens.strings(text)
-    ranges = [[each.token_start, each.token_end] for each in tokens.sentences]
+    ranges = [[sentence.token_start, sentence.token_end] for sentence in tokens.sentences]
     values: Record = {
         "schema_version": SCHEMA_VERSION,
         "doc_key": without_surrogates(document.doc_key)[0],
@@ -70,10 +70,10 @@ def release_record(annotated: AnnotatedDocument, with_text: bool) -> tuple[Recor
         "sentence_ranges": ranges,
         "token_ranges": [[span.char_start, span.char_end] for span in tokens.spans],
         "entities": [
-            {**entity_record(each), "text": each.text_of(text)} for each in items.entities
+            {**entity_record(entity), "text": entity.text_of(text)} for entity in items.entities
         ],
-        "links": [link_record(each) for each in items.relations],
-        "groups": [group_record(each) for each in items.clusters],
+        "links": [link_record(relation) for relation in items.relations],
+        "groups": [group_record(cluster) for cluster in items.clusters],
     }
     fields = fields_of(with_text)
     record = {name: values[name] for name in fields}

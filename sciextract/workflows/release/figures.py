@@ -73,8 +73,8 @@ class Figures:
         items: dict[str, Sequence[Any]] = {"entities": found.entities}
         items |= {"relations": found.relations, "clusters": found.clusters}
         counted = {"documents": [document], "sentences": tokens.sentences, "tokens": tokens.spans}
-        for kind, each in {**counted, **items}.items():
-            self.totals[split, kind] += len(each)
+        for kind, found_items in {**counted, **items}.items():
+            self.totals[split, kind] += len(found_items)
         self.abstracts[len(tokens.spans) // TOKENS_A_BIN] += 1
         for entity in found.entities:
             length = len(tokens.covering(entity.span) or ())

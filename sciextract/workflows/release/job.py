@@ -97,9 +97,9 @@ class ReleaseJob:
     def _describe(self, project: Project, numbers: list[int], data: _Data, root: Path) -> None:
         """Everything but the data."""
         last = first_value(project.connection, "SELECT max(at) FROM event")
-        splits = [each for each in _NAMES.values() if each in data.files]
-        places = {each: f"data/{each}.jsonl" for each in splits}
-        files = {each: (place, atomic.sha256_of(root / place)) for each, place in places.items()}
+        splits = [split for split in _NAMES.values() if split in data.files]
+        places = {split: f"data/{split}.jsonl" for split in splits}
+        files = {split: (place, atomic.sha256_of(root / place)) for split, place in places.items()}
         # Examples may be strings of the abstracts: `schema from` takes them from there.
         schema = project.schema if self.with_text else project.schema.without_examples()
         contents = Contents(
@@ -123,10 +123,10 @@ class ReleaseJob:
             pages["agreement.json"] = encode(contents.agreement)
         for name, text in pages.items():
             (root / name).write_text(text, encoding="utf-8", newline="\n")
-        written = sorted(each for each in root.rglob("*") if each.is_file())
+        written = sorted(path for path in root.rglob("*") if path.is_file())
         with (root / CHECKSUMS).open("w", encoding="utf-8", newline="\n") as sums:
-            for each in written:
-                sums.write(f"{atomic.sha256_of(each)}  {each.relative_to(root).as_posix()}\n")
+            for path in written:
+                sums.write(f"{atomic.sha256_of(path)}  {path.relative_to(root).as_posix()}\n")
 
 
 class _Data:

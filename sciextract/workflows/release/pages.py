@@ -39,12 +39,12 @@ def write_card(contents: Contents) -> str:
         "The split of an abstract follows from the hash of its text, so that it stays the same when others are added.",
         *("", "## Contents", ""),
     ]
-    rows = [(kind, *(figures.totals[each, kind] for each in splits)) for kind in _COUNTED]
+    rows = [(kind, *(figures.totals[split, kind] for split in splits)) for kind in _COUNTED]
     lines += _table(("", *splits), rows)
     lines += ["", "## Labels", ""]
     rows = []
     for layer, label, _ in _labels(contents):
-        counts = (figures.labels[layer, label, each] for each in splits)
+        counts = (figures.labels[layer, label, split] for split in splits)
         rows.append((layer, as_markdown(label) or _UNTYPED, *counts))
     lines += _table(("", "label", *splits), rows)
     lines += ["", "## Lengths", ""]
@@ -106,7 +106,7 @@ def _feature(kind: Any) -> dict[str, Any]:
         return {"dtype": kind}
     inner = kind[0]
     if isinstance(inner, dict):
-        return {"list": [{"name": name, **_feature(each)} for name, each in inner.items()]}
+        return {"list": [{"name": name, **_feature(value)} for name, value in inner.items()]}
     return {"list": _feature(inner) if isinstance(inner, list) else inner}
 
 
@@ -115,7 +115,7 @@ def _labels(contents: Contents) -> Iterator[tuple[Layer, str, EntityType | Relat
     kinds: dict[Layer, Sequence[EntityType | RelationType]]
     kinds = {Layer.ENTITIES: contents.schema.entities, Layer.RELATIONS: contents.schema.relations}
     for layer, types in kinds.items():
-        known: dict[str, EntityType | RelationType] = {each.label: each for each in types}
+        known: dict[str, EntityType | RelationType] = {type_.label: type_ for type_ in types}
         used = sorted(label for of, label, _ in contents.figures.labels if of is layer)
         for label in dict.fromkeys([*known, *used]):
             yield layer, label, known.get(label)
@@ -130,10 +130,10 @@ def _histogram(title: str, counts: Counter[int], width: int = 1, last: int = -1)
     """A table of how often each bin occurs, with bars; ``last`` stands for itself and all above."""
     most = max(counts.values(), default=1)
     rows = []
-    for each in range(min(counts, default=0), max(counts, default=-1) + 1):
-        name = f"{each * width} to {(each + 1) * width - 1}" if width > 1 else f"{each}"
-        name += " and more" if each == last else ""
-        rows.append((name, counts[each], "█" * round(_BAR * counts[each] / most)))
+    for bin_ in range(min(counts, default=0), max(counts, default=-1) + 1):
+        name = f"{bin_ * width} to {(bin_ + 1) * width - 1}" if width > 1 else f"{bin_}"
+        name += " and more" if bin_ == last else ""
+        rows.append((name, counts[bin_], "█" * round(_BAR * counts[bin_] / most)))
     return _table((title, "", ""), rows)
 
 
@@ -163,7 +163,7 @@ def write_guideline(contents: Contents) -> str:
         for title, rejected in (("Accepted", False), ("Rejected", True)):
             found = contents.figures.examples.get((layer, label, rejected), {})
             if found and contents.with_text:
-                lines += ["", f"{title}:", "", *(f"- {each}" for each in found.values())]
+                lines += ["", f"{title}:", "", *(f"- {example}" for example in found.values())]
     return "\n".join(lines) + "\n"
 
 
@@ -218,8 +218,8 @@ def _describe_field(place: str, kind: Any, path: str, column: str, key: str = ""
     while isinstance(inner, list):
         inner = inner[0]
     if isinstance(inner, dict):
-        each = [_describe_field(f"{place}/{k}", v, path, column, k) for k, v in inner.items()]
-        return {**values, "repeated": True, "subField": each}
+        fields = [_describe_field(f"{place}/{k}", v, path, column, k) for k, v in inner.items()]
+        return {**values, "repeated": True, "subField": fields}
     source: dict[str, Any] = {"fileObject": {"@id": path}, "extract": {"column": column}}
     if key:
         source["transform"] = {"jsonPath": key}
