@@ -184,12 +184,12 @@ def remove_leftovers(
     found: dict[Path, bool] = {}
     name = "" if of is None else escape(f"{_short(of.name)}.")
     with suppress(OSError):
-        for each in folder.glob(f".{name}*{_PARTIAL}*"):
-            found[each] = False
+        for leftover in folder.glob(f".{name}*{_PARTIAL}*"):
+            found[leftover] = False
             with suppress(OSError):
-                if _is_abandoned(each) or time.time() - each.stat().st_mtime >= older_than:
-                    remove(each)
-                    found[each] = True
+                if _is_abandoned(leftover) or time.time() - leftover.stat().st_mtime >= older_than:
+                    remove(leftover)
+                    found[leftover] = True
     return found
 
 
@@ -232,8 +232,8 @@ def _short(name: str) -> str:
 def _sync(path: Path) -> None:
     """Bring the content of a file, or of a folder's files, to the disk."""
     if path.is_dir():
-        for each in path.iterdir():
-            _sync(each)
+        for entry in path.iterdir():
+            _sync(entry)
         sync_folder(path)
     else:
         # Windows brings only files to the disk that are open for writing; a read-only one can be read elsewhere.

@@ -102,11 +102,11 @@ def _refuse_unknown(given: object, known: object, place: str, error: type[Sciext
         if unknown := sorted(set(given) - set(known)):
             problem = f"{place}: unknown setting {unknown[0]!r}"
             raise _error(error, problem, f"known: {', '.join(known)}")
-        for key, each in given.items():
-            _refuse_unknown(each, known[key], f"{place}: {key}", error)
+        for key, value in given.items():
+            _refuse_unknown(value, known[key], f"{place}: {key}", error)
     elif isinstance(given, list | tuple) and isinstance(known, list):
-        for number, (each, other) in enumerate(zip(given, known, strict=True)):
-            _refuse_unknown(each, other, f"{place}[{number}]", error)
+        for number, (value, other) in enumerate(zip(given, known, strict=True)):
+            _refuse_unknown(value, other, f"{place}[{number}]", error)
 
 
 def _described(words: str, place: str, values: object) -> str:
@@ -118,12 +118,14 @@ def _described(words: str, place: str, values: object) -> str:
     found = [values]
     for key, number in _STEP.findall(place):
         if number == "...":  # msgspec does not say under which name of a mapping
-            found = [inner for each in found if isinstance(each, dict) for inner in each.values()]
+            found = [
+                inner for value in found if isinstance(value, dict) for inner in value.values()
+            ]
         elif number:
-            found = [each[int(number)] for each in found if isinstance(each, list | tuple)]
+            found = [value[int(number)] for value in found if isinstance(value, list | tuple)]
         else:
-            found = [each[key] for each in found if isinstance(each, dict) and key in each]
-    wrong = [repr(each) for each in found if _KINDS.get(type(each), "null") == kind]
+            found = [value[key] for value in found if isinstance(value, dict) and key in value]
+    wrong = [repr(value) for value in found if _KINDS.get(type(value), "null") == kind]
     shown = wrong[0] if wrong else kind
     shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
     return f"{name} is {shown}; expected {expected.removeprefix('Expected ')}"

@@ -70,7 +70,7 @@ def implied_project(named: str | None, note: Callable[[str], None]) -> Path | No
     if wanted and Path(wanted).exists():
         return Path(wanted)
     here = sorted(
-        each for each in Path().glob(f"*{SUFFIX}") if each.is_file() and each.name[0] != "."
+        file for file in Path().glob(f"*{SUFFIX}") if file.is_file() and file.name[0] != "."
     )
     if wanted and len(here) == 1:
         note(
@@ -82,6 +82,6 @@ def implied_project(named: str | None, note: Callable[[str], None]) -> Path | No
             f"unset {VARIABLE}, give it the path of a project, or choose one with --project",
         )
     elif len(here) > 1:
-        names = ", ".join(each.name for each in here)
+        names = ", ".join(project.name for project in here)
         raise UsageError(f"there are several projects here: {names}", "name one with --project")
     return here[0] if here else None

@@ -64,7 +64,7 @@ def covered_attributes(
 def uncovered_types(progress: ProgressRow, schema: LabelSchema) -> frozenset[Type]:
     """The types of the layers of an abstract that are done which nobody has looked for in it."""
     types = types_in(schema, progress.done)
-    return frozenset([each for each in types if covered_name(*each) not in progress.covered])
+    return frozenset([type_ for type_ in types if covered_name(*type_) not in progress.covered])
 
 
 def find_layers(connection: sqlite3.Connection, schema: LabelSchema) -> tuple[Layer, ...]:

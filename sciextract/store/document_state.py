@@ -111,7 +111,7 @@ class DocumentState:
     @property
     def edited(self) -> list[EntityRow]:
         """Entities that were something else before a person edited them."""
-        return [each for each in self._of(EntityRow) if each.was is not None]
+        return [mention for mention in self._of(EntityRow) if mention.was is not None]
 
     @property
     def relations(self) -> list[RelationRow]:
@@ -163,20 +163,24 @@ class DocumentState:
 
     def on_fragments(self, fragments: tuple[Span, ...]) -> list[EntityRow]:
         """All entities on exactly these fragments."""
-        return [each for each in self._of(EntityRow) if each.fragments == fragments]
+        return [mention for mention in self._of(EntityRow) if mention.fragments == fragments]
 
     def relations_of(self, entity_id: str) -> list[RelationRow]:
         """All relations that an entity is an argument of."""
-        return [each for each in self._of(RelationRow) if entity_id in (each.head, each.tail)]
+        return [
+            relation
+            for relation in self._of(RelationRow)
+            if entity_id in (relation.head, relation.tail)
+        ]
 
     def links_of(self, entity_id: str) -> list[LinkRow]:
         """All links of a mention."""
-        return [each for each in self._of(LinkRow) if each.entity_id == entity_id]
+        return [link for link in self._of(LinkRow) if link.entity_id == entity_id]
 
     def members(self, cluster_id: str) -> list[LinkRow]:
         """A cluster's links that are not rejected, in text order of their mentions."""
-        own = (each for each in self._of(LinkRow) if each.cluster_id == cluster_id)
-        links = [each for each in own if each.state is not State.REJECTED]
+        own = (link for link in self._of(LinkRow) if link.cluster_id == cluster_id)
+        links = [link for link in own if link.state is not State.REJECTED]
         # A link whose mention is gone stands in damaged files only.
         mentions = {link.entity_id: self.entity(link.entity_id) for link in links}
         places = {key: in_text_order(row) if row else (0, 0, key) for key, row in mentions.items()}
@@ -406,7 +410,6 @@ def _find_twins(
 WITH_UNDECIDED = IN_VIEW | {State.UNDECIDED}
 DECIDED = IN_VIEW | {State.REJECTED}
 EVERYTHING = frozenset(State)
-_TWO = 2
 
 
 def annotated(
@@ -443,17 +446,31 @@ def _view(
         for e in doc.entities
         if e.state in states
     )
-    place = {each.id: number for number, each in enumerate(entities)}
+    place = {entity.id: number for number, entity in enumerate(entities)}
     relations = [
         Relation(
-            *(each.id, each.head, each.tail, each.label, each.score, each.state),
-            source=sources[each.source_id],
-            alternatives=each.alternatives,
+            *(
+                relation.id,
+                relation.head,
+                relation.tail,
+                relation.label,
+                relation.score,
+                relation.state,
+            ),
+            source=sources[relation.source_id],
+            alternatives=relation.alternatives,
         )
-        for each in doc.relations
-        if each.state in states and each.head in place and each.tail in place
+        for relation in doc.relations
+        if relation.state in states and relation.head in place and relation.tail in place
     ]
-    relations.sort(key=lambda each: (place[each.head], place[each.tail], each.label, each.id))
+    relations.sort(
+        key=lambda relation: (
+            place[relation.head],
+            place[relation.tail],
+            relation.label,
+            relation.id,
+        )
+    )
     members: dict[str, list[LinkRow]] = {}
     for link in doc.links:
         if link.state in link_states and link.entity_id in place:
@@ -461,11 +478,11 @@ def _view(
     clusters = []
     # A file may say that one mention alone is a cluster, a model may not.
     for row in doc.clusters:
-        links = sorted(members.get(row.id, []), key=lambda each: place[each.entity_id])
+        links = sorted(members.get(row.id, []), key=lambda link: place[link.entity_id])
         by_import = row.state is State.IMPORTED and any(link.in_view for link in links)
-        if len(links) >= (1 if by_import or State.REJECTED in link_states else _TWO):
+        if len(links) >= (1 if by_import or State.REJECTED in link_states else 2):
             clusters.append(_to_cluster(row, links, sources))
-    clusters.sort(key=lambda each: (place[each.mentions[0]], each.id))
+    clusters.sort(key=lambda cluster: (place[cluster.mentions[0]], cluster.id))
     kept = {"", *place, *(relation.id for relation in relations)}
     attributes = tuple(
         Attribute(

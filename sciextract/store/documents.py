@@ -225,7 +225,7 @@ def records(connection: sqlite3.Connection, number: int) -> Iterator[Record]:
     )
     for doc_key, source, fields, warnings in rows:
         remarks = tuple(json.loads(warnings))
-        if not all(isinstance(each, str) for each in remarks):
+        if not all(isinstance(remark, str) for remark in remarks):
             raise TypeError(f"record.warnings is {warnings!r:.60}")
         yield Record(from_sql(doc_key), source, json.loads(fields), remarks)
 
@@ -255,10 +255,10 @@ def texts_by_name(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:
 def encode_annotations(annotations: Annotations, covered: Iterable[str] | None = None) -> bytes:
     """Annotations with their candidates as bytes, perhaps with what was looked for; equal ones give equal bytes."""
     entities = []
-    for each in annotations.entities:
-        fragments, more = [_edges(span) for span in each.fragments], _labels(each.alternatives)
-        said = (each.label, each.score, each.state, each.source)
-        entities.append([each.id, fragments, *said, more])
+    for entity in annotations.entities:
+        fragments, more = [_edges(span) for span in entity.fragments], _labels(entity.alternatives)
+        said = (entity.label, entity.score, entity.state, entity.source)
+        entities.append([entity.id, fragments, *said, more])
     relations = []
     for relation in annotations.relations:
         ends, more = (relation.head, relation.tail), _labels(relation.alternatives)
@@ -338,7 +338,7 @@ def _edges(span: Span) -> list[int]:
 
 
 def _labels(labels: Sequence[LabelScore]) -> list[list[Any]]:
-    return [[each.label, each.score] for each in labels]
+    return [[choice.label, choice.score] for choice in labels]
 
 
 def _to_labels(values: Sequence[Sequence[Any]]) -> tuple[LabelScore, ...]:

@@ -111,7 +111,7 @@ def joined(first: Iterable[Change], second: Iterable[Change]) -> list[Change]:
             names = [name for name in new if name in old and new[name] != old[name]]
             old, new = {name: old[name] for name in names}, {name: new[name] for name in names}
         by_row[place] = Change(change.table, change.key, old, new)
-    return [each for each in by_row.values() if each.before != each.after]
+    return [change for change in by_row.values() if change.before != change.after]
 
 
 def join_last(connection: sqlite3.Connection, number: int, author: str) -> None:
@@ -242,7 +242,7 @@ def find_altered(connection: sqlite3.Connection) -> Iterator[int]:
 def _digest(values: Sequence[object]) -> str:
     """A hash of a row as SQLite gives it back: a number for seconds comes back as a float."""
     # repr() tells 2 from 2.0, and SQLite gives a REAL back as the latter.
-    plain = [float(each) if isinstance(each, int) else each for each in values]
+    plain = [float(value) if isinstance(value, int) else value for value in values]
     return hashlib.blake2b(repr(plain).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 

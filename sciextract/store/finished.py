@@ -84,7 +84,9 @@ def finished_abstracts(project: Project) -> list[Finished]:
         f"SELECT document_id FROM progress WHERE {_ANY_DONE} ORDER BY document_id"
     ).fetchall()
     found = [_read_finished(project, number) for (number,) in numbers]
-    return sorted((each for each in found if each), key=lambda each: each.event_id)
+    return sorted(
+        (abstract for abstract in found if abstract), key=lambda abstract: abstract.event_id
+    )
 
 
 def document_before(
@@ -194,12 +196,12 @@ def _read_suggestions(
 
 def _leave_undecided(found: Annotations) -> Annotations | None:
     """What of imported suggestions was not decided in the file; ``None`` for nothing."""
-    kept = tuple(each for each in found.entities if each.state is State.UNDECIDED)
-    ids = {each.id for each in kept}
+    kept = tuple(entity for entity in found.entities if entity.state is State.UNDECIDED)
+    ids = {entity.id for entity in kept}
     relations = tuple(
-        each
-        for each in found.relations
-        if each.state is State.UNDECIDED and {each.head, each.tail} <= ids
+        relation
+        for relation in found.relations
+        if relation.state is State.UNDECIDED and {relation.head, relation.tail} <= ids
     )
-    clusters = tuple(each for each in found.clusters if ids.issuperset(each.mentions))
+    clusters = tuple(cluster for cluster in found.clusters if ids.issuperset(cluster.mentions))
     return Annotations(kept, relations, clusters) if kept else None

@@ -31,7 +31,6 @@ from sciextract.store.rows import (
 from sciextract.store.sqlite import storable, to_sql
 
 Pair = tuple[str, str]
-_TWO = 2
 _OPEN = State.UNDECIDED
 
 Mentions = dict[str, tuple[float | None, State]]
@@ -49,15 +48,15 @@ def free_id(doc: DocumentState, wanted: str) -> str:
 
 def leaves_alone(doc: DocumentState, link: LinkRow) -> bool:
     """Whether a mention whose link is decided would be the only mention of its cluster without this link."""
-    return is_awaited(doc, link) and len(doc.members(link.cluster_id)) == _TWO
+    return is_awaited(doc, link) and len(doc.members(link.cluster_id)) == 2
 
 
 def is_awaited(doc: DocumentState, link: LinkRow) -> bool:
     """Whether one other mention of the cluster is decided, which cannot stay there alone."""
     cluster = doc.cluster(link.cluster_id)
     by_import = cluster is not None and cluster.state is State.IMPORTED
-    others = [each for each in doc.members(link.cluster_id) if each.key != link.key]
-    return not by_import and sum(each.in_view for each in others) == 1
+    others = [other for other in doc.members(link.cluster_id) if other.key != link.key]
+    return not by_import and sum(other.in_view for other in others) == 1
 
 
 def same_relations(
@@ -65,16 +64,19 @@ def same_relations(
 ) -> list[RelationRow]:
     """Relations between two entities in that direction (either one, for symmetric types)."""
     return [
-        each
-        for each in doc.relations
-        if ((each.head, each.tail) == ends or (symmetric and (each.tail, each.head) == ends))
-        and label in (None, each.label)
+        relation
+        for relation in doc.relations
+        if (
+            (relation.head, relation.tail) == ends
+            or (symmetric and (relation.tail, relation.head) == ends)
+        )
+        and label in (None, relation.label)
     ]
 
 
 def entity_by_original(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
     """The row that had this label and these fragments before a person edited it."""
-    fragments = [[each.char_start, each.char_end] for each in entity.fragments]
+    fragments = [[span.char_start, span.char_end] for span in entity.fragments]
     wanted = {"label": entity.label, "fragments": fragments}
     return next((row for row in rows if original_of(row) == wanted), None)
 
@@ -234,7 +236,7 @@ class ImportMerge(_SourceMerge):
             self._decide_mentions(ends)
 
     def _any_rejected(self, entity_ids: Collection[str]) -> bool:
-        rows = [self._doc.entity(each) for each in entity_ids]
+        rows = [self._doc.entity(entity_id) for entity_id in entity_ids]
         return any(row is None or row.state is State.REJECTED for row in rows)
 
     def _decide_mentions(self, entity_ids: Collection[str]) -> None:
@@ -254,7 +256,7 @@ class ImportMerge(_SourceMerge):
         if home is None:
             # Only a new cluster leaves mentions out: in one that is here already their links are counted below.
             mentions = self._leave_out_impossible(mentions)
-            if len(mentions) < min(_TWO, count):
+            if len(mentions) < min(2, count):
                 return
             home = self._find_home(mentions)
         if home is not None:
@@ -274,16 +276,16 @@ class ImportMerge(_SourceMerge):
         Clusters of one file do not stand for each other, since gold may say that mentions overlap.
         """
         fit: dict[ClusterRow, tuple[int, int]] = {}
-        for each in self._doc.clusters if mentions else ():
-            if each.id in self._made:
+        for cluster in self._doc.clusters if mentions else ():
+            if cluster.id in self._made:
                 continue
             ever = {
                 link.entity_id
                 for link in self._doc.links
-                if each.id in (link.cluster_id, original_of(link).get("cluster"))
+                if cluster.id in (link.cluster_id, original_of(link).get("cluster"))
             }
             if ever >= mentions.keys():
-                fit[each] = len(self._find_living(each, mentions)), -len(ever)
+                fit[cluster] = len(self._find_living(cluster, mentions)), -len(ever)
         return max(fit, key=fit.__getitem__, default=None)
 
     def _find_living(self, cluster: ClusterRow, mentions: Mentions) -> set[str]:
@@ -297,15 +299,18 @@ class ImportMerge(_SourceMerge):
                 self.against_decisions += state in IN_VIEW
             elif link.state is _OPEN and state in IN_VIEW:
                 self._settle(link, state, link.source_id)
-        if home.state is _OPEN and any(mentions[each][1] in IN_VIEW for each in living):
+        if home.state is _OPEN and any(mentions[mention][1] in IN_VIEW for mention in living):
             self._doc.put(replace(home, state=State.IMPORTED, event_id=self._context.event_id))
-        self._take_over(home.id, {each: mentions[each] for each in living})
+        self._take_over(home.id, {mention: mentions[mention] for mention in living})
 
     def _leave_out_impossible(self, mentions: Mentions) -> Mentions:
         """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
         possible = {}
         for mention, (score, state) in mentions.items():
-            placed = any(each.state is not State.REJECTED for each in self._doc.links_of(mention))
+            placed = any(
+                placed_link.state is not State.REJECTED
+                for placed_link in self._doc.links_of(mention)
+            )
             if self._any_rejected([mention]) and state is not State.REJECTED:
                 self.against_decisions += state in IN_VIEW
             elif not (placed and state is _OPEN):
@@ -314,7 +319,7 @@ class ImportMerge(_SourceMerge):
 
     def _take_over(self, cluster_id: str, mentions: Mentions) -> None:
         """Mentions that the file puts into a cluster are decided; proposals of other clusters for them go."""
-        decided = [each for each, (_, state) in mentions.items() if state in IN_VIEW]
+        decided = [mention for mention, (_, state) in mentions.items() if state in IN_VIEW]
         self._decide_mentions(decided)
         for mention in decided:
             for link in self._doc.links_of(mention):
@@ -368,12 +373,12 @@ def _state_of_cluster(cluster: Cluster, mentions: Mentions) -> State | None:
     """
     states = [state for _, state in mentions.values()]
     decided = sum(state in IN_VIEW for state in states)
-    if decided >= _TWO:
+    if decided >= 2:
         return cluster.state if cluster.state in IN_VIEW else State.IMPORTED
     if decided:
         whole = len(mentions) == len(cluster.mentions)
         return State.IMPORTED if whole or states.count(_OPEN) else None
-    if states.count(_OPEN) >= _TWO:
+    if states.count(_OPEN) >= 2:
         return _OPEN
     return State.REJECTED if states and _OPEN not in states else None
 
@@ -494,7 +499,7 @@ class PredictionMerge(_SourceMerge):
         free = {m: score for m, score in mentions.items() if self._is_free(m, home)}
         # One mention may join a cluster that a person has worked on; a new one needs two.
         settled = home is not None and any(link.in_view for link in self._doc.members(home))
-        if len(free) < (1 if settled else _TWO):
+        if len(free) < (1 if settled else 2):
             return
         source_id, event_id = self._source_of(cluster), self._context.event_id
         if home is None:
@@ -511,9 +516,11 @@ class PredictionMerge(_SourceMerge):
         possible: Scores = {}
         apart: set[str] = set()
         for mention, score in mentions.items():
-            links = [each for each in self._doc.links_of(mention) if each.state is State.REJECTED]
+            links = [link for link in self._doc.links_of(mention) if link.state is State.REJECTED]
             clusters = [self._doc.cluster(link.cluster_id) for link in links]
-            left = {each.id for each in clusters if each and each.state is State.REJECTED}
+            left = {
+                cluster.id for cluster in clusters if cluster and cluster.state is State.REJECTED
+            }
             if ("placed", mention) not in self._repeated and not left & apart:
                 possible[mention] = score
             apart |= left
@@ -524,7 +531,7 @@ class PredictionMerge(_SourceMerge):
         links = [link for mention in mentions for link in self._doc.links_of(mention)]
         decided = [link.cluster_id for link in links if link.in_view]
         open_ = [link.cluster_id for link in links if link.state is State.UNDECIDED]
-        free = [each for each in open_ if ("home", each) not in self._repeated]
+        free = [mention for mention in open_ if ("home", mention) not in self._repeated]
         return next(iter([*decided, *free]), None)
 
     def _is_free(self, mention: str, home: str | None) -> bool:

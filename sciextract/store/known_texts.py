@@ -155,9 +155,11 @@ class KnownTexts:
         connection = self._connection
         kept = documents.load(connection, number).document
         others = (
-            each for each in documents.records(connection, number) if each.source != self.source
+            record
+            for record in documents.records(connection, number)
+            if record.source != self.source
         )
-        keys = {each.doc_key for each in others} - {kept.doc_key}
+        keys = {record.doc_key for record in others} - {kept.doc_key}
         return (
             came.doc_key not in keys
             and why_gone(connection, came.text_sha256) != "import"

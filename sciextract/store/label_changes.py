@@ -53,7 +53,7 @@ def check_name(schema: LabelSchema, kind: Kind, name: str) -> None:
     Raises:
         SchemaError: It is taken, too long, or no name.
     """
-    if any(each.label == name for each in types_of(schema, kind)):
+    if any(type_.label == name for type_ in types_of(schema, kind)):
         raise SchemaError(f"{name} is a type already", "type another name")
     if len(name) > LONGEST:
         raise SchemaError(f"{len(name)} characters are too many", f"at most {LONGEST} are allowed")
@@ -185,8 +185,8 @@ def turn(connection: sqlite3.Connection, event: Event, own: int, *, back: bool) 
     now = state_tables.label_schema(connection)
     restored = state_tables.parse_label_schema(wanted, bodies[wanted])
     for kind in get_args(Kind):
-        left = {each.label for each in types_of(restored, kind)}
-        for going in {each.label for each in types_of(now, kind)} - left:
+        left = {type_.label for type_ in types_of(restored, kind)}
+        for going in {type_.label for type_ in types_of(now, kind)} - left:
             if count := _count(connection, kind, going):
                 problem = f"{counted(count, 'item')} of the project are labelled {going}"
                 raise UndoRefusedError(problem, "give them another type first")
@@ -316,8 +316,8 @@ def relabelled(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str,
     if was.get("label") in names:
         found["was"] = json.dumps({**was, "label": names[was["label"]]})
     said = json.loads(values["alternatives"]) if values["alternatives"] else []
-    if any(each in names for each, _ in said):
-        plain = [[names.get(each, each), score] for each, score in said]
+    if any(choice in names for choice, _ in said):
+        plain = [[names.get(name, name), score] for name, score in said]
         found["alternatives"] = json.dumps(plain, separators=(",", ":"))
     return found
 
@@ -333,7 +333,7 @@ def find_type(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, An
     Raises:
         SchemaError: It is not there (any more).
     """
-    labels = [each.label for each in types_of(schema, kind)]
+    labels = [type_.label for type_ in types_of(schema, kind)]
     if label not in labels:
         problem = f"the schema has no type {label} any more"
         raise SchemaError(problem, f"there are: {', '.join(labels) or 'none'}")

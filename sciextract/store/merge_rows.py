@@ -28,7 +28,6 @@ from sciextract.store.rows import (
 
 _Item = TypeVar("_Item", EntityRow, RelationRow, AttributeRow)
 _Kind = TypeVar("_Kind", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
-_TWO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +211,7 @@ class RowMerge:
         if Layer.COREFERENCE in self._known or decided_here or len(homes) > 1:
             return
         live = sum(link.state is not _REJECTED for link in links.values())
-        if not homes and live < (1 if cluster.state is State.IMPORTED else _TWO):
+        if not homes and live < (1 if cluster.state is State.IMPORTED else 2):
             return
         home = homes.pop() if homes else free_id(doc, cluster.id)
         if doc.cluster(home) is None or cluster.state in BY_PERSONS:

@@ -58,11 +58,11 @@ def with_labels(schema: LabelSchema, entities: list[str], relations: list[str]) 
     """The schema with more types, each with a free key and a colour; known ones are passed over."""
     for label in entities:
         if label not in schema.entity_labels:
-            new = EntityType(label, *_choose_look([each.key for each in schema.entities]))
+            new = EntityType(label, *_choose_look([type_.key for type_ in schema.entities]))
             schema = replace(schema, entities=(*schema.entities, new))
     for label in relations:
         if label not in schema.relation_labels:
-            link = RelationType(label, *_choose_look([each.key for each in schema.relations]))
+            link = RelationType(label, *_choose_look([type_.key for type_ in schema.relations]))
             schema = replace(schema, relations=(*schema.relations, link))
     return parse_schema(schema.to_mapping(), f"schema {schema.name!r}")
 
@@ -140,7 +140,7 @@ def model_choices(connection: sqlite3.Connection) -> list[dict[str, Any]] | None
         entries = json.loads(body or "[]")
     except (ValueError, TypeError):
         return None
-    known = isinstance(entries, list) and all(isinstance(each, dict) for each in entries)
+    known = isinstance(entries, list) and all(isinstance(entry, dict) for entry in entries)
     return entries if known else None
 
 

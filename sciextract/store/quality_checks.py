@@ -67,11 +67,11 @@ def find(project: Project, check: Check) -> list[Finding]:
     )
     intended = {json.dumps(json.loads(params).get("place")) for (params,) in rows}
     found = (
-        each
-        for each in _FINDERS[check](project)
-        if json.dumps(_place_of(check, each)) not in intended
+        finding
+        for finding in _FINDERS[check](project)
+        if json.dumps(_place_of(check, finding)) not in intended
     )
-    return sorted(found, key=lambda each: (each.number, each.char_start))
+    return sorted(found, key=lambda finding: (finding.number, finding.char_start))
 
 
 def keep_finding(project: Project, check: Check, finding: Finding) -> Outcome:
@@ -188,13 +188,15 @@ def _find_missed(project: Project) -> Iterator[Finding]:
         if said is None:
             continue
         sure = {
-            (each.span.char_start, each.span.char_end): (each.label, each.score)
-            for each in said.entities
+            (entity.span.char_start, entity.span.char_end): (entity.label, entity.score)
+            for entity in said.entities
         }
-        for each in said.candidates.spans if said.candidates else ():
+        for candidate in said.candidates.spans if said.candidates else ():
             # A candidate counts by its best label; what was predicted for the span goes before.
-            best = max(each.labels, key=lambda label: label.score)
-            sure.setdefault((each.span.char_start, each.span.char_end), (best.label, best.score))
+            best = max(candidate.labels, key=lambda label: label.score)
+            sure.setdefault(
+                (candidate.span.char_start, candidate.span.char_end), (best.label, best.score)
+            )
         text = ""
         for (start, end), (label, score) in sorted(sure.items()):
             # A rejected mention says no about its own characters only, any other one about all that it touches.

@@ -128,7 +128,7 @@ def read_queue(project: Project, name: str) -> SavedQueue | None:
         return None
     try:
         values = json.loads(body)
-        numbers = tuple(int(each) for each in values["numbers"])
+        numbers = tuple(int(number) for number in values["numbers"])
         words, sort = str(values["words"]), str(values["sort"])
         return SavedQueue(name, numbers, words, sort, int(values["seed"]))
     except (ValueError, KeyError, TypeError):
@@ -148,7 +148,7 @@ def present(connection: sqlite3.Connection, numbers: tuple[int, ...]) -> tuple[i
     for gone in {*numbers} - there.keys():
         if version := first_value(connection, _NEXT_VERSION, gone):
             there[gone] = version
-    return tuple(dict.fromkeys(there[each] for each in numbers if each in there))
+    return tuple(dict.fromkeys(there[number] for number in numbers if number in there))
 
 
 def copy_queue(project: Project, queue: SavedQueue, origin: str) -> str:
@@ -213,7 +213,7 @@ def bring_queues(
         texts: dict[int, str] = dict(other.connection.execute(_TEXTS, wanted))
         hashes = (json.dumps([*texts.values()]),)
         own = {**joined} | dict(project.connection.execute(_NUMBERS, hashes).fetchall())
-        found = (own[texts[each]] for each in queue.numbers if texts.get(each) in own)
+        found = (own[texts[number]] for number in queue.numbers if texts.get(number) in own)
         numbers = present(project.connection, tuple(dict.fromkeys(found)))
         kept.append(copy_queue(project, replace(queue, numbers=numbers), origin))
     return [name for name in kept if name]

@@ -257,8 +257,8 @@ def label_history(
         (*params, latest),
     ).fetchall()
     titles = {
-        each.number: each.title
-        for each in document_summaries(connection, [row[0] for row in decided])
+        abstract.number: abstract.title
+        for abstract in document_summaries(connection, [row[0] for row in decided])
     }
     return LabelHistory(
         tuple((label, State(state), count) for label, state, count in counts),

@@ -72,7 +72,7 @@ class ProgressRow:
         """Whether the abstract is done: :func:`finished_sql` says the same."""
         left = [layer for layer in _FURTHER if getattr(self, layer) is Completeness.IN_PROGRESS]
         counted = schema.finish or Layer
-        return self.entities is Completeness.DONE and not any(each in counted for each in left)
+        return self.entities is Completeness.DONE and not any(layer in counted for layer in left)
 
     @property
     def looked_for(self) -> frozenset[str]:
@@ -132,7 +132,11 @@ def layer_of(name: str) -> Layer | None:
 
 def covered_labels(covered: Iterable[str], layer: Layer) -> list[str]:
     """The types of a layer in :attr:`ProgressRow.covered`."""
-    return [label for name, _, label in (each.partition(":") for each in covered) if name == layer]
+    return [
+        label
+        for name, _, label in (covered_type.partition(":") for covered_type in covered)
+        if name == layer
+    ]
 
 
 def types_in(schema: LabelSchema, layers: Collection[Layer]) -> Iterator[tuple[Layer, str]]:
@@ -314,12 +318,12 @@ def to_values(row: Row) -> Values:
         if name == "fragments":
             values["char_start"], values["char_end"] = row.char_start, row.char_end  # type: ignore[union-attr]
             # Only discontinuous mentions need more than the first and last character.
-            pieces = (f"{each.char_start}-{each.char_end}" for each in value)
+            pieces = (f"{fragment.char_start}-{fragment.char_end}" for fragment in value)
             value = None if len(value) == 1 else ";".join(pieces)
         elif name == "covered":
             value = json.dumps(value, separators=(",", ":"))
         elif name == "alternatives":
-            labels = [[each.label, each.score] for each in value]
+            labels = [[choice.label, choice.score] for choice in value]
             value = json.dumps(labels, separators=(",", ":")) if labels else None
         elif type(value) in _PLAIN:
             value = _PLAIN[type(value)](value)
@@ -376,7 +380,7 @@ def edited_from(row: ItemRow) -> str:
     if row.was is not None:
         return row.was
     if isinstance(row, EntityRow):
-        fragments = [[each.char_start, each.char_end] for each in row.fragments]
+        fragments = [[fragment.char_start, fragment.char_end] for fragment in row.fragments]
         return json.dumps({"label": row.label, "fragments": fragments})
     if isinstance(row, RelationRow):
         return json.dumps({"label": row.label, "head": row.head, "tail": row.tail})

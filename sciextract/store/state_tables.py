@@ -203,9 +203,9 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
 
 def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
     """How many items of each kind, label and state a document has."""
-    entities = Counter((each.label, each.state) for each in doc.all_entities)
-    relations = Counter((each.label, each.state) for each in doc.relations)
-    links = Counter(("", each.state) for each in doc.links)
+    entities = Counter((entity.label, entity.state) for entity in doc.all_entities)
+    relations = Counter((relation.label, relation.state) for relation in doc.relations)
+    links = Counter(("", link.state) for link in doc.links)
     attributes = Counter((attribute.label, attribute.state) for attribute in doc.attributes)
     by_kind = {"entity": entities, "relation": relations, "link": links, "attribute": attributes}
     return {

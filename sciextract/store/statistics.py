@@ -197,9 +197,9 @@ def done_by_day(project: Project) -> dict[str, int]:
 
 def calibration_error(bins: Iterable[ReliabilityBin]) -> float | None:
     """Expected calibration error: the mean gap of claim and truth, weighted by the bins' sizes."""
-    filled = [each for each in bins if each.mean_score is not None and each.accepted is not None]
-    gaps = sum(each.count * abs((each.mean_score or 0) - (each.accepted or 0)) for each in filled)
-    decided = sum(each.count for each in filled)
+    filled = [bin_ for bin_ in bins if bin_.mean_score is not None and bin_.accepted is not None]
+    gaps = sum(bin_.count * abs((bin_.mean_score or 0) - (bin_.accepted or 0)) for bin_ in filled)
+    decided = sum(bin_.count for bin_ in filled)
     return gaps / decided if decided else None
 
 

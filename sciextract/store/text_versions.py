@@ -217,7 +217,7 @@ class _Moving:
         fragments = tuple(span for span, _ in found)
         is_whole = all(whole for _, whole in found)
         apart = all(a.char_end <= b.char_start for a, b in pairwise(fragments))
-        twins = (each for each in self._new.on_fragments(fragments) if each.label == row.label)
+        twins = (twin for twin in self._new.on_fragments(fragments) if twin.label == row.label)
         if (
             len(found) < len(places)
             or not apart
@@ -230,13 +230,17 @@ class _Moving:
             spans = [self._alignment.move(Span(*pair)) for pair in original["fragments"]]
             there = [[s[0].char_start, s[0].char_end] for s in spans if s and s[1]]
             if len(there) < len(spans):  # what it was first is not in the new text
-                there = [[each.char_start, each.char_end] for each in fragments]
+                there = [[fragment.char_start, fragment.char_end] for fragment in fragments]
             original["fragments"] = there
         self._put(replace(row, fragments=fragments, was=json.dumps(original) if original else None), is_whole)  # fmt: skip
 
     def _move_relation(self, row: RelationRow) -> None:
-        ends = [self._new.entity(each) for each in (row.head, row.tail)]
-        before = [each for each in (self._old.entity(row.head), self._old.entity(row.tail)) if each]
+        ends = [self._new.entity(mention) for mention in (row.head, row.tail)]
+        before = [
+            mention
+            for mention in (self._old.entity(row.head), self._old.entity(row.tail))
+            if mention
+        ]
         if not all(ends):
             self._lose(row)
             return
@@ -257,10 +261,10 @@ class _Moving:
 
     def _move_cluster(self, cluster_id: str) -> None:
         cluster = self._old.cluster(cluster_id)
-        links = [each for each in self._old.links if each.cluster_id == cluster_id]
-        there = [each for each in links if self._new.entity(each.entity_id)]
+        links = [link for link in self._old.links if link.cluster_id == cluster_id]
+        there = [link for link in links if self._new.entity(link.entity_id)]
         members = len(self._old.members(cluster_id))
-        left = sum(each.state is not State.REJECTED for each in there)
+        left = sum(link.state is not State.REJECTED for link in there)
         if cluster is None or not there or left == 1 < members:
             for link in links:
                 self._lose(link)

@@ -99,12 +99,12 @@ def take_state(project: Project, context: Context, doc: DocumentState, state: Pr
     """
     rows = {(row.TABLE, *row.key): row for row in doc.items_of()}
     decided = {key: row for key, row in rows.items() if row.state in BY_PERSONS}
-    for author in dict.fromkeys(each.author for each in state.decisions):
-        own = [each for each in state.decisions if each.author == author]
-        keys = {key for each in own for key in each.items} & decided.keys()
+    for author in dict.fromkeys(decision.author for decision in state.decisions):
+        own = [decision for decision in state.decisions if decision.author == author]
+        keys = {key for decision in own for key in decision.items} & decided.keys()
         if not (keys and author.startswith("person:")):
             continue
-        times = sorted(each.at.isoformat(timespec="microseconds") for each in own)
+        times = sorted(decision.at.isoformat(timespec="microseconds") for decision in own)
         params = {"abstract": storable(doc.stored.document.doc_key), "decisions": len(keys)}
         params |= {"first": times[0], "last": times[-1]}
         author_id = project.source_id(author)

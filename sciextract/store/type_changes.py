@@ -121,7 +121,7 @@ def remove_type(project: Project, kind: Kind, label: str) -> Outcome:
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
-        for row in [each for each in _rows(doc, kind) if each.label == label]:
+        for row in [item for item in _rows(doc, kind) if item.label == label]:
             if isinstance(row, EntityRow):
                 for relation in doc.relations_of(row.id):
                     doc.drop(relation)
@@ -156,7 +156,7 @@ def split_type(
 
     def edit(schema: LabelSchema) -> LabelSchema:
         find_type(schema, kind, label)
-        known = {each.label for each in types_of(schema, kind)}
+        known = {type_.label for type_ in types_of(schema, kind)}
         for part in parts:
             if part not in known:
                 check_name(schema, kind, part)
@@ -234,8 +234,8 @@ def _once(pairs: Iterable[list[str]]) -> list[list[str]]:
 def _join_entities(doc: DocumentState, label: str) -> None:
     """Join mentions of a type on the same characters; relations and places in clusters go to the one that stays."""
     rows = sorted(doc.entities, key=lambda row: _ORDER.index(row.state))
-    for row in (each for each in rows if each.label == label):
-        twins = [each for each in rows if each.fragments == row.fragments and each.label == label]
+    for row in (mention for mention in rows if mention.label == label):
+        twins = [twin for twin in rows if twin.fragments == row.fragments and twin.label == label]
         if row is twins[0]:
             continue
         for relation in doc.relations_of(row.id):
@@ -244,7 +244,7 @@ def _join_entities(doc: DocumentState, label: str) -> None:
                 doc.drop(relation)
             else:
                 doc.put(replace(relation, head=ends[0], tail=ends[1]))
-        homes = [each for each in doc.links_of(twins[0].id) if each.state is not State.REJECTED]
+        homes = [link for link in doc.links_of(twins[0].id) if link.state is not State.REJECTED]
         for link in doc.links_of(row.id):
             doc.drop(link)
             known = doc.link(link.cluster_id, twins[0].id)
@@ -283,6 +283,6 @@ def _dissolve_clusters(doc: DocumentState) -> None:
     before = DocumentState.of(doc.stored, doc.before)
     for cluster in doc.clusters:
         if len(doc.members(cluster.id)) < min(2, len(before.members(cluster.id))):
-            for link in [each for each in doc.links if each.cluster_id == cluster.id]:
+            for link in [member for member in doc.links if member.cluster_id == cluster.id]:
                 doc.drop(link)
             doc.drop(cluster)

@@ -122,13 +122,13 @@ def _apply_backwards(
     items = 0
     for number, changes in events.changes_of_event(connection, reversing, backwards=True):
         latest = project.document_state(number)
-        reverse = [each.reverse for each in reversed(changes)]
+        reverse = [change.reverse for change in reversed(changes)]
         # Suggestions are taken back although some were decided: those stay.
         if event.is_suggestions:
             reverse = _still_suggested(connection, latest, reverse)
         if len(reverse) > 1:  # else the event is about the layer itself
-            lenient = (_without_begun_layers(event, latest, each) for each in reverse)
-            reverse = [each for each in lenient if each is not None]
+            lenient = (_without_begun_layers(event, latest, change) for change in reverse)
+            reverse = [change for change in lenient if change is not None]
         if not reverse:
             continue
         first.setdefault(number, latest)
@@ -150,7 +150,7 @@ def _apply_backwards(
             doc, symmetric
         ):  # nearly never: then what was broken before counts
             broken -= find_broken_rules(DocumentState.of(earlier.stored, earlier.before), symmetric)
-        for problem in sorted(broken, key=lambda each: each.what):
+        for problem in sorted(broken, key=lambda broken_rule: broken_rule.what):
             # What an import brought may come back, unless a person has touched it since.
             if not problem.by_import or _later(connection, event, doc, problem):
                 needed = f"what it needs to be ({problem.what})"
@@ -169,12 +169,12 @@ def _still_suggested(
     """
     number = doc.stored.number
     kept = [
-        each
-        for each in changes
-        if each.table == ProgressRow.TABLE
-        or fits(each, current_values(connection, number, each.table, each.key))
+        change
+        for change in changes
+        if change.table == ProgressRow.TABLE
+        or fits(change, current_values(connection, number, change.table, change.key))
     ]
-    going = {(each.table, each.key) for each in kept if each.after is None}
+    going = {(change.table, change.key) for change in kept if change.after is None}
     free = []
     for change in kept:
         needed: list[ItemRow] = []
@@ -184,7 +184,7 @@ def _still_suggested(
             needed += (link for link in doc.links if (link.cluster_id,) == change.key)
         elif change.after is None and change.table == EntityRow.TABLE:
             needed += (*doc.relations_of(*change.key), *doc.links_of(*change.key))
-        if all((each.TABLE, each.key) in going for each in needed):
+        if all((row.TABLE, row.key) in going for row in needed):
             free.append(change)
     return free
 
@@ -242,7 +242,7 @@ def _later(
         {"number": doc.stored.number, "since": event.id},
     )
     for later, body in rows:
-        if any(problem.concerns(each.table, each.key) for each in decode(body)):
+        if any(problem.concerns(change.table, change.key) for change in decode(body)):
             return events.read_event(connection, later)
     return None
 

@@ -235,4 +235,4 @@ def _illegal_param(illegal: bool) -> dict[str, bool]:
 
 
 def _edges(spans: Sequence[Span]) -> list[list[int]]:
-    return [[each.char_start, each.char_end] for each in spans]
+    return [[span.char_start, span.char_end] for span in spans]

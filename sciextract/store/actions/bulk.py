@@ -92,11 +92,11 @@ def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:
     context = Context(0, project.author_id, project.schema, lambda name: 0)
     counts: list[int] = []
     yield Count(decided, 0, len(wanted))
-    for looked, each in enumerate(wanted, start=1):
-        doc = project.document_state(each)
+    for looked, candidate in enumerate(wanted, start=1):
+        doc = project.document_state(candidate)
         decided.apply(doc, context)
         if doc.changes():
-            counts.append(each)
+            counts.append(candidate)
         last = looked == len(wanted)
         yield Count(decided, looked, len(wanted), tuple(counts) if last else (), context.items)
 
@@ -134,7 +134,7 @@ def _spread(
             if first_value(connection, "SELECT 1 FROM event WHERE target = ? LIMIT 1", event_id):
                 raise ActionRefusedError("it was undone in the meantime, so the rest is skipped")
             context = project.context(event_id)
-            changed = sum(project.work_on(each, decided.apply, context) for each in numbers)
+            changed = sum(project.work_on(document, decided.apply, context) for document in numbers)
             if not changed and done.event_id is None:
                 raise NothingChanged
     except NothingChanged:

@@ -318,18 +318,18 @@ class Edit:
         A cluster that was taken apart, and whose other mentions went elsewhere, is refused.
         """
         anchor = self._anchor_of(link)
-        for each in {anchor.key: anchor, link.key: link}.values():
+        for own in {anchor.key: anchor, link.key: link}.values():
             # A mention that was not in this cluster yet leaves all others; one that was, only proposed ones.
-            new = each.state in (State.UNDECIDED, State.REJECTED)
-            for other in self.doc.links_of(each.entity_id):
+            new = own.state in (State.UNDECIDED, State.REJECTED)
+            for other in self.doc.links_of(own.entity_id):
                 leaves = other.state is State.UNDECIDED or (
                     new and other.state is not State.REJECTED
                 )
-                if leaves and other.cluster_id != each.cluster_id:
+                if leaves and other.cluster_id != own.cluster_id:
                     self.reject_link(other)
-            self._accept_mentions(each.entity_id)
-            if each.state not in SETTLED:
-                self._change(each, state=State.ACCEPTED)
+            self._accept_mentions(own.entity_id)
+            if own.state not in SETTLED:
+                self._change(own, state=State.ACCEPTED)
         self._accept_cluster(link.cluster_id)
         self._touch(Layer.COREFERENCE)
 
@@ -636,13 +636,13 @@ class Edit:
     def _check_fragments(self, fragments: tuple[Span, ...]) -> None:
         """Refuse fragments that are not ascending, non-empty ranges of the text."""
         end = 0
-        for each in fragments:
-            if not end <= each.char_start < each.char_end <= len(self.doc.text):
+        for span in fragments:
+            if not end <= span.char_start < span.char_end <= len(self.doc.text):
                 raise ActionRefusedError(
-                    f"the span [{each.char_start}, {each.char_end}) is not part of the text; expected "
+                    f"the span [{span.char_start}, {span.char_end}) is not part of the text; expected "
                     f"non-empty ranges from {end} to {len(self.doc.text)}, ascending"
                 )
-            end = each.char_end
+            end = span.char_end
         if not fragments:
             raise ActionRefusedError("an entity needs at least one span")
 

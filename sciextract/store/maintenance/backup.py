@@ -92,7 +92,7 @@ def make_backup(connection: sqlite3.Connection, project: Path, reason: str) -> B
     atomic.remove_leftovers(folder, older_than=_STALE_SECONDS)
     target = new_name(project, reason)
     copy_project(connection, project, target)
-    superseded = [each for each in _files(folder) if _is_manual(each) == _is_manual(target)][:-KEPT]
+    superseded = [file for file in _files(folder) if _is_manual(file) == _is_manual(target)][:-KEPT]
     # A damaged project is copied like any other, and ten such copies would push out the last sound one.
     if superseded and is_sound(target, quick=True):
         for old in superseded:
@@ -105,7 +105,7 @@ def new_name(project: Path, reason: str) -> Path:
     folder = folder_of(project)
     now = datetime.now(UTC)
     # Names are the order of backups; clocks of machines that share a folder differ.
-    earlier = [each.name.split("_")[0] for each in _files(folder)[-1:]]
+    earlier = [file.name.split("_")[0] for file in _files(folder)[-1:]]
     if earlier and earlier[0] >= now.strftime(_STAMP)[:-3]:
         now = datetime.strptime(f"{earlier[0]}000", _STAMP) + timedelta(milliseconds=1)
     name = f"{now.strftime(_STAMP)[:-3]}_{_word(reason)}{project.suffix or '.sciextract'}"
@@ -115,12 +115,12 @@ def new_name(project: Path, reason: str) -> Path:
 def list_backups(project: Path) -> list[Backup]:
     """The backups of a project, newest first."""
     files = reversed(_files(folder_of(project)))
-    return [Backup(each, each.stat().st_size, _reason(each)) for each in files]
+    return [Backup(file, file.stat().st_size, _reason(file)) for file in files]
 
 
 def newest_sound(project: Path) -> Backup | None:
     """The newest backup of a project that SQLite finds sound."""
-    return next((each for each in list_backups(project) if is_sound(each.path)), None)
+    return next((backup for backup in list_backups(project) if is_sound(backup.path)), None)
 
 
 def save_copy(connection: sqlite3.Connection, project: Path) -> Path:
@@ -263,7 +263,7 @@ def _copy(connection: sqlite3.Connection, project: Path, copy: Path) -> None:
 
 def _files(folder: Path) -> list[Path]:
     """Whole backups, oldest first; nothing else that lies there."""
-    return sorted(each for each in folder.glob("*_*") if _OWN_NAME.match(each.name))
+    return sorted(file for file in folder.glob("*_*") if _OWN_NAME.match(file.name))
 
 
 def _word(reason: str) -> str:

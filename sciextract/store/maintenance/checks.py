@@ -87,7 +87,7 @@ def _each_wrong(
 
 def check_file(connection: sqlite3.Connection) -> Iterator[CheckResult]:
     """SQLite's own check of every page, every index, and the type of every value."""
-    damage = (f"the file is damaged: {each}" for each in problems(connection))
+    damage = (f"the file is damaged: {problem}" for problem in problems(connection))
     return _each_wrong("file", damage, "SQLite's integrity check passed", _RESTORE)
 
 
@@ -181,16 +181,16 @@ def _failed_checks(connection: sqlite3.Connection, number: int) -> list[str]:
                 WHERE document_id = ?""",
                 (number,),
             )
-            spans = [span for each in doc.entities for span in each.fragments]
+            spans = [span for entity in doc.entities for span in entity.fragments]
             end = len(doc.text)
             tests = {
                 "sources": are_sources_unaltered(connection, number),
                 "text": digest == stored.document.text_sha256,
                 "tokens": not stored.document.tokens.problems(end),
-                "spans": all(0 <= each.char_start < each.char_end <= end for each in spans),
+                "spans": all(0 <= span.char_start < span.char_end <= end for span in spans),
                 "log": state_tables.agrees(connection, number),
                 "mentions": dict(surfaces)
-                == {each.id: storable(each.surface(doc.text)) for each in doc.entities},
+                == {entity.id: storable(entity.surface(doc.text)) for entity in doc.entities},
                 "summary": _summary_holds(connection, doc),
             }
     except UNREADABLE:
@@ -223,8 +223,8 @@ def wrong_values(connection: sqlite3.Connection) -> Iterator[str]:
     whole = (events.read_events, state_tables.label_schema)
     readers: list[Callable[[], object]] = [partial(read, connection) for read in whole]
     for number in state_tables.all_numbers(connection):
-        each = (documents.load, _read_items, state_tables.logged_state, are_sources_unaltered)
-        readers += [partial(read, connection, number) for read in each]
+        of_one = (documents.load, _read_items, state_tables.logged_state, are_sources_unaltered)
+        readers += [partial(read, connection, number) for read in of_one]
     for read in readers:
         try:
             read()

@@ -69,25 +69,33 @@ class Examination:
     def errors(self, *names: str) -> list[CheckResult]:
         """The errors of certain checks; of all without names."""
         return [
-            each
-            for each in self.findings
-            if each.severity is Severity.ERROR and (not names or each.check in names)
+            finding
+            for finding in self.findings
+            if finding.severity is Severity.ERROR and (not names or finding.check in names)
         ]
 
     def documents(self, *names: str) -> list[int]:
         """Numbers of the documents that errors of certain checks concern, ascending."""
-        return sorted({number for each in self.errors(*names) for number in each.documents})
+        return sorted({number for finding in self.errors(*names) for number in finding.documents})
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; of many document numbers the first ones."""
         results = [
-            asdict(each)
-            | {"documents": list(each.documents[:_SHOWN]), "documents_count": len(each.documents)}
-            for each in self.findings
+            asdict(finding)
+            | {
+                "documents": list(finding.documents[:_SHOWN]),
+                "documents_count": len(finding.documents),
+            }
+            for finding in self.findings
         ]
         backups = [
-            {"path": str(each.path), "bytes": each.bytes, "at": each.at, "reason": each.reason}
-            for each in self.backups
+            {
+                "path": str(backup.path),
+                "bytes": backup.bytes,
+                "at": backup.at,
+                "reason": backup.reason,
+            }
+            for backup in self.backups
         ]
         plain = {"path": str(self.path), "sound": self.sound, "damaged": self.damaged}
         return {**plain, "facts": dict(self.facts), "findings": results, "backups": backups}
@@ -200,7 +208,7 @@ def _check_inside(
     for basic in (checks.check_file, checks.check_structure):
         first = list(basic(connection))
         yield from first
-        if any(each.severity is Severity.ERROR for each in first):
+        if any(finding.severity is Severity.ERROR for finding in first):
             return
     for name, check in _CHECKS.items():
         try:
