@@ -170,7 +170,7 @@ _RELATIONS = (
     ),
     Action(
         "offers", ("Y",), "offers",
-        "relations and clusters that the model considered for this mention: a letter adds one",
+        "relations and clusters that the model considered for this mention: letters add them",
         RELATIONS,
     ),
     Action("invert", ("i",), "invert", "invert the direction of the relation", RELATIONS),

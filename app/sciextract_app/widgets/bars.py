@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rich.cells import cell_len, set_cell_size
 from rich.style import Style
 from rich.text import Text
+from textual import events
+from textual.message import Message
 from textual.widgets import Static
 
 from sciextract.text.characters import visible
@@ -183,7 +185,25 @@ class LegendBar(LineBar[tuple[Hint, ...]]):
     LegendBar { background: $background; color: $foreground; }
     """
 
+    @dataclass
+    class Chosen(Message):
+        """What a key of the legend means was clicked.
+
+        Attributes:
+            place: Its place, from one: of types that in the schema.
+            hint: The key.
+        """
+
+        place: int
+        hint: Hint
+
     _shown: tuple[Hint, ...] = ()
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell what was clicked."""
+        place = event.style.meta.get(_PLACE, 0)
+        if 0 < place <= len(self._shown):
+            self.post_message(self.Chosen(place, self._shown[place - 1]))
 
     def lines(self, width: int, height: int) -> Sequence[Text]:
         """As many lines as it is high."""
@@ -200,18 +220,22 @@ def legend_lines(
     In one line second keys go, long labels are cut until all find room, then the last ones go. Labels that the schema
     does not allow here stand in parentheses.
     """
-    whole = [_legend_part(hint, colours, width) for hint in hints]
+
+    def parts_of(longest: int) -> list[Text]:
+        return [_legend_part(hint, colours, longest, at) for at, hint in enumerate(hints, 1)]
+
+    whole = parts_of(width)
     lines = list(flowing(Text(" "), whole, width))
     if len(lines) <= height and all(line.cell_len <= width for line in lines):
         return lines
     longest = max((cell_len(hint.words) for hint in hints if hint.label), default=0)
-    gap, parts = _FOOTER_BAR_GAP, [_legend_part(hint, colours, longest) for hint in hints]
+    gap, parts = _FOOTER_BAR_GAP, parts_of(longest)
     if _measure(parts) + 1 > width:
         gap, hints = " ", [replace(hint, key=hint.key.partition(" ")[0]) for hint in hints]
-        parts = [_legend_part(hint, colours, longest) for hint in hints]
+        parts = parts_of(longest)
     while longest > _LEAST_LABEL and _measure(parts, gap) + 1 > width:
         longest -= 1
-        parts = [_legend_part(hint, colours, longest) for hint in hints]
+        parts = parts_of(longest)
     if _measure(parts, gap) + 1 > width:
         while parts and _measure([*parts, Text(ELLIPSIS)], gap) + 1 > width:
             parts.pop()
@@ -219,10 +243,10 @@ def legend_lines(
     return [Text(" ").append_text(Text(gap).join(parts))]
 
 
-_LEAST_LABEL = 5
+_LEAST_LABEL, _PLACE = 5, "place"
 
 
-def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int) -> Text:
+def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int, place: int) -> Text:
     key = visible(hint.key)
     words = visible(hint.words)
     if hint.label and cell_len(words) > longest:
@@ -234,6 +258,7 @@ def _legend_part(hint: Hint, colours: Mapping[str, Style], longest: int) -> Text
         part.stylize("bold", 0, len(key))
     if hint.current:
         part.stylize("reverse")
+    part.stylize(Style(meta={_PLACE: place}))
     return part
 
 

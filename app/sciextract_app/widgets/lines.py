@@ -15,6 +15,7 @@ from rich.text import Text
 from textual import events
 from textual.color import Color
 from textual.geometry import Region, Size
+from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.strip import Strip
@@ -276,6 +277,9 @@ class LinesPane(Scrolled, can_focus=False):
     LinesPane > .lines--active { color: $primary; }
     """
 
+    class MenuWanted(Message):
+        """A line was clicked with the right button, or with Shift."""
+
     _is_active = False
     _written: Mapping[int, tuple[int, Text | None]] = {}
 
@@ -298,9 +302,11 @@ class LinesPane(Scrolled, can_focus=False):
     def on_click(self, event: events.Click) -> None:
         """Tell which line was clicked, and in which column."""
         where = event.get_content_offset(self)
-        if where is not None and event.button == 1:
+        if where is not None:
             width = self.scrollable_content_region.width
             self.click(where.y + self.scroll_offset.y, where.x, width)
+            if event.button != 1 or event.shift:
+                self.post_message(self.MenuWanted())
 
     def mark(self, active: bool) -> None:
         """Show by the line of its title whether the pane has the focus."""

@@ -217,9 +217,11 @@ class PassageView(DrawnPassage, can_focus=False):
 
         Attributes:
             item_id: The mention under the pointer, empty for none.
+            char: The character there.
         """
 
         item_id: str
+        char: int
 
     _pressed: int | None = None
 
@@ -229,7 +231,8 @@ class PassageView(DrawnPassage, can_focus=False):
         if event.button == _RIGHT or (event.button == _LEFT and event.shift):
             under = self._marks_at(where)
             item_id = under[0].item_id if under else ""
-            self.post_message(self.MenuWanted(item_id))
+            char = self.current_layout.char_at(where.y, where.x) or 0
+            self.post_message(self.MenuWanted(item_id, char))
         elif event.button == _LEFT:
             self._pressed = self.current_layout.char_at(where.y, where.x)
             # The end of a drag must be heard of outside of the text, too.

@@ -320,9 +320,13 @@ def test_what_the_model_considered_is_added_by_a_letter(desk: Desk, project: Pro
     assert len(rows) == before + 1
     (made,) = (row for row in rows if row.state is State.ADDED)
     assert {made.head, made.tail, made.label} == {"lexicon", "encoder", "CONJUNCTION"}
-    press(desk, "Y a")
+    # The others keep their letters, and a key that goes on leaves.
+    assert [(hint.key, hint.words[-4:]) for hint in desk.legend()] == [("a", "0.40"), ("d", "0.10")]
+    press(desk, "a")
     assert desk.state.open_view.homes["lexicon"]
-    press(desk, "Y")
     assert [hint.words[-4:] for hint in desk.legend()] == ["0.10"]
-    press(desk, "escape")
+    press(desk, "tab")
+    assert desk.mode is Mode.REVIEW and desk.focus != EntityRef("lexicon")
+    focus(desk, "lexicon")
+    press(desk, "Y a")
     assert desk.mode is Mode.REVIEW

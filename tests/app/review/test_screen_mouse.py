@@ -8,10 +8,11 @@ import pytest
 from textual.events import MouseScrollDown
 
 from sciextract.errors import UsageError
-from sciextract.store import EntityRef
+from sciextract.store import EntityRef, RelationRef
 from sciextract.store.search import Query
 from sciextract_app.review.view.prompts import parse_query
 from sciextract_app.shared.view_models import Mode
+from sciextract_app.widgets.bars import LegendBar
 from sciextract_app.widgets.dialogs import ChoiceDialog
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.screens_support import desk_of, made_project, opened, states, until
@@ -51,6 +52,39 @@ class TestMouse:
             await pilot.press("enter")
             await until(pilot, lambda: app.screen is desk_of(app))
         assert "accepted" in states(project)
+
+    async def test_the_menu_labels_a_word_and_a_relation(self, project: Path) -> None:
+        async with opened(project, size=(150, 40)) as (app, pilot):
+            desk = desk_of(app).desk
+            mentions = len(desk.state.open_view.entities)
+            free = next(
+                span.char_start
+                for span in desk.state.open_view.tokens.spans
+                if not desk.state.open_view.covering(span.char_start)
+            )
+            y, x = app.screen.query_one(PassageView).current_layout.cell_of(free)
+            await pilot.click("#passage", offset=(x + 1, y), button=3)
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            await pilot.press("enter")
+            await until(pilot, lambda: len(desk.state.open_view.entities) == mentions + 1)
+            await pilot.click("#relations", offset=(8, 1), button=3)
+            await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+            relation = desk.focus
+            assert isinstance(relation, RelationRef)
+            await pilot.press("end", "enter")
+            last = desk.state.open_view.schema.relation_labels[-1]
+            key = relation.id
+            await until(pilot, lambda: desk.state.open_view.relation_by_id[key].label == last)
+
+    async def test_a_click_on_the_legend_gives_the_type(self, project: Path) -> None:
+        async with opened(project) as (app, pilot):
+            desk = desk_of(app).desk
+            focus = desk.focus
+            assert isinstance(focus, EntityRef)
+            wanted = desk.legend()[-1].words
+            line = str(app.screen.query_one(LegendBar).lines(120, 1)[0])
+            await pilot.click("#legend", offset=(line.index(wanted), 0))
+            await until(pilot, lambda: desk.state.open_view.by_id[focus.id].label == wanted)
 
     async def test_the_wheel_scrolls_a_long_text_and_the_focus_stays(self, project: Path) -> None:
         (project.parent / "long.txt").write_text("Parsers learn long grammars. " * 80)

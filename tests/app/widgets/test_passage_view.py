@@ -91,7 +91,7 @@ class TestMouse:
             where = offset_of(view, TEXT.index("news"))
             await pilot.mouse_down(view, where, button=3)
             await pilot.mouse_down(view, offset_of(view, TEXT.index("study")), shift=True)
-            assert app.heard[0] == PassageView.MenuWanted("news corpus")
+            assert app.heard[0] == PassageView.MenuWanted("news corpus", TEXT.index("news"))
             assert isinstance(app.heard[1], PassageView.MenuWanted)
             assert app.heard[1].item_id == ""
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from sciextract.documents.annotations import State
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.text.english import counted
-from sciextract_app.review.keys.deciding import legally
+from sciextract_app.review.keys.deciding import accept, legally
+from sciextract_app.review.keys.navigation import next_undecided
 from sciextract_app.review.model.hints import LETTERS, Hints
 from sciextract_app.review.model.modes import ChoosingType, Joining, Merging, Offering, Relating
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import best_type, legal_types, proposal
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, Bound, focus_one, key_label, key_of
-from sciextract_app.shared.document_view import DocumentView
+from sciextract_app.shared.document_view import Considered, DocumentView
 from sciextract_app.shared.presenters import refusal
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, named, problem
 
 MOST_OFFERS = 9
 """Relations and links that are offered together: as many as a line or two of the legend have room for."""
+_GOES_ON = {"accept": accept, "next-undecided": next_undecided}
 
 
 def relate(state: ReviewState, action: Action) -> Feedback:
@@ -141,29 +144,46 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
     if not found:
         by_hand = f"{key_of('relate')} relates, {key_of('join')} links it"
         return problem(f"The model considered nothing else for {name}; {by_hand}")
-    places: dict[str, int] = {}
-    for letter, pair in zip(LETTERS, found, strict=False):
+    _offer_pairs(state, mention, dict(zip(LETTERS, found, strict=False)))
+    return Feedback(f"add which relations or links of {name}?")
+
+
+def _offer_pairs(state: ReviewState, mention: str, pairs: Mapping[str, Considered]) -> None:
+    """Put each letter over the other mention of its pair."""
+    view, places = state.open_view, dict[str, int]()
+    for letter, pair in pairs.items():
         place = view.by_id[pair.tail if pair.head == mention else pair.head].char_start
         while place in places.values():
             place += 1
         places[letter] = place
-    state.enter(Offering(found, Hints({letter: at for at, letter in enumerate(places)}, places)))
-    return Feedback(f"add which relation or link of {name}?")
+    state.enter(Offering(mention, pairs, Hints({letter: letter for letter in places}, places)))
 
 
 def press_offer(state: ReviewState, doing: Offering, key: str, action: Bound) -> Feedback:
-    """The letter of a relation or a link, which is added."""
+    """The letter of a relation or a link, which is added; the others are offered until a key goes on."""
+    if key not in doing.considered and action is not None and action.id in _GOES_ON:
+        state.leave_mode()
+        return _GOES_ON[action.id](state, action)
     found = state.press_hint(doing, key, "mention")
     if isinstance(found, Feedback):
         return found
-    chosen = doing.considered[int(found)]
+    chosen = doing.considered[str(found)]
     state.leave_mode()
+    added = _add_considered(state, chosen)
+    still = document_view.considered(state.open_view, state.candidates, doing.mention)
+    left = {letter: pair for letter, pair in doing.considered.items() if pair in still}
+    if not left:
+        return added
+    _offer_pairs(state, doing.mention, left)
+    return replace(added, message=f"{added.message}; {key_of('accept')} goes on")
+
+
+def _add_considered(state: ReviewState, chosen: Considered) -> Feedback:
     if not chosen.label:
         return _join_with(state, chosen.head, chosen.tail)
+    ends = chosen.head, chosen.tail
     add = state.project.actions.add_relation
-    state.after_action(
-        add(state.number, chosen.head, chosen.tail, chosen.label, seconds=state.seconds())
-    )
+    state.after_action(add(state.number, *ends, chosen.label, seconds=state.seconds()))
     words = document_view.relation_words(state.open_view, chosen.head, chosen.label, chosen.tail)
     return Feedback(f"{words} added", changed=True)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -10,7 +10,6 @@ from sciextract.documents.schema import EntityType, RelationType
 from sciextract.inference.settings import SURE
 from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
 from sciextract_app.review.model.bulk_decision import Phase
-from sciextract_app.review.model.hints import LETTERS
 from sciextract_app.review.model.modes import (
     AttributeLetter,
     AttributeValue,
@@ -71,7 +70,8 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
     schema = state.view.schema
     match state.doing:
         case Offering():
-            return Hint("a-z", "add the one with the letter"), _BACK
+            on = action_hint("accept", words="go on")
+            return Hint("a-z", "add the one with the letter"), on, _BACK
         case Relating(any_type=any_type):
             return _HINTED, Hint("Space", "all mentions", not any_type), _BACK
         case Jumping():
@@ -252,10 +252,10 @@ def _types(
         )
 
 
-def _offers(state: ReviewState, considered: Sequence[Considered]) -> Iterator[Hint]:
+def _offers(state: ReviewState, considered: Mapping[str, Considered]) -> Iterator[Hint]:
     """The letters of what the model considered, each with its type, its mentions and its score."""
     view = state.open_view
-    for letter, choice in zip(LETTERS, considered, strict=False):
+    for letter, choice in considered.items():
         other = named(view.surface(choice.tail), 16)
         if not choice.label:
             words = f"same as {other}"

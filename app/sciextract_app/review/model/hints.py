@@ -11,8 +11,8 @@ from sciextract_app.shared.document_view import DocumentView
 # The home row first: mentions have letters from there.
 LETTERS = "asdfghjklqwertyuiopzxcvbnm"
 MORE_LETTERS = LETTERS + LETTERS.upper()
-# With more tokens, half of the letters would begin a token's, and too few would be left for mentions.
-_FEW_TOKENS = 13 * len(LETTERS)
+# The others are left for mentions; with these, no word of an abstract needs Shift.
+_LETTERS_OF_WORDS = 20
 Target = int | str
 
 
@@ -60,10 +60,9 @@ class JumpLetters:
     """
 
     def __init__(self, tokens: int) -> None:
-        self._second = LETTERS if tokens <= _FEW_TOKENS else MORE_LETTERS
         # From the end: letters of mentions come from the home row.
-        firsts = [*reversed(LETTERS), *reversed(LETTERS.upper())]
-        self._first = firsts[: -(-tokens // len(self._second))]
+        firsts = LETTERS[::-1][:_LETTERS_OF_WORDS] + LETTERS.upper()[::-1]
+        self._first = firsts[: -(-tokens // len(LETTERS))]
         self._free = [letter for letter in MORE_LETTERS if letter not in self._first]
         self._of: dict[str, str] = {}
 
@@ -94,11 +93,11 @@ class JumpLetters:
         return Hints(targets, places)
 
     def of_token(self, token: int) -> str:
-        """Its two letters; in a text of more than 2,704 tokens they are those of others, far away, too."""
-        first, second = divmod(token % self.most_tokens, len(self._second))
-        return self._first[first] + self._second[second]
+        """Its two letters; in a text of more than 1,196 tokens they are those of others, far away, too."""
+        first, second = divmod(token % self.most_tokens, len(LETTERS))
+        return self._first[first] + LETTERS[second]
 
     @property
     def most_tokens(self) -> int:
         """How many tokens can be told apart."""
-        return len(self._first) * len(self._second)
+        return len(self._first) * len(LETTERS)

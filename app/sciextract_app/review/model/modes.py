@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -149,11 +149,13 @@ class Offering(Doing, mode=Mode.OFFER):
     """Relations and links are offered that the model considered for a mention.
 
     Attributes:
-        considered: They.
-        hints: The letter of each.
+        mention: The mention.
+        considered: They, by letter.
+        hints: The letters.
     """
 
-    considered: Sequence[Considered]
+    mention: str
+    considered: Mapping[str, Considered]
     hints: Hints
 
 

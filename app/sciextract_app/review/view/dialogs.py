@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Layer
 from sciextract.errors import FormatError, UsageError
 from sciextract.inference.model_folder import AUTO
-from sciextract.store import EntityRef, events, label_changes, review
+from sciextract.store import events, label_changes, review
 from sciextract.store.coverage import find_layers
 from sciextract.store.sqlite import replaced
 from sciextract_app.adjudication.screen import MERGED
@@ -153,16 +153,25 @@ class ReviewDialogs:
         ask(screen.app, dialog, lambda _: screen.post_message(screen.SaveBeside()))
 
     def menu(self) -> None:
-        """Offer what can be done now: the live keys of the footer, and the types."""
-        screen = self._screen
+        """Offer what can be done now: the live keys of the footer, and the types; for a word these first."""
+        screen, desk = self._screen, self._screen.desk
         ids = {key_of(action.id): action.id for action in reversed(ACTIONS)}
-        live = [hint for hint in screen.desk.footer() if hint.live and hint.key in ids]
+        live = [hint for hint in desk.footer() if hint.live and hint.key in ids]
         choices = [(ids[hint.key], f"{hint.key:>9}  {hint.words}") for hint in live]
-        if isinstance(screen.desk.focus, EntityRef):
-            labels = screen.project.schema.entity_labels[:9]
-            types = [(f"type-{n}", label) for n, label in enumerate(labels, start=1)]
-            choices += [(type_, f"{key_of(type_):>9}  {label}") for type_, label in types]
-        ask(screen.app, ChoiceDialog("What now?", "Esc back", choices), screen.do)
+        types = [
+            (str(place), f"{hint.key:>9}  {hint.words}")
+            for place, hint in enumerate(desk.legend(), start=1)
+            if hint.label and hint.live
+        ]
+        choices = types + choices if desk.focus is None else choices + types
+
+        def choose(value: str) -> None:
+            if value.isdecimal():
+                screen.set_type(int(value))
+            else:
+                screen.do(value)
+
+        ask(screen.app, ChoiceDialog("What now?", "Esc back", choices), choose)
 
     def note(self) -> None:
         """Edit the note of the abstract."""

@@ -55,6 +55,7 @@ from sciextract_app.widgets.bars import (
     is_too_small,
 )
 from sciextract_app.widgets.dialogs import ErrorDialog, plain
+from sciextract_app.widgets.lines import LinesPane
 from sciextract_app.widgets.passage_view import PassageView
 
 if TYPE_CHECKING:
@@ -347,7 +348,24 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def _open_menu(self, event: PassageView.MenuWanted) -> None:
         if event.item_id:
             self._focus_item(EntityRef(event.item_id))
+        elif self.desk.mode is Mode.REVIEW:
+            self.show_result(self.desk.click(event.char))
         self.dialogs.menu()
+
+    @on(LinesPane.MenuWanted)
+    def _line_menu_wanted(self) -> None:
+        self.call_later(self.dialogs.menu)  # once the clicked line has the focus
+
+    @on(LegendBar.Chosen)
+    def _legend_chosen(self, event: LegendBar.Chosen) -> None:
+        if event.hint.label and self.desk.mode is not Mode.TYPE:
+            self.set_type(event.place)
+        else:
+            self.press(event.hint.key)
+
+    def set_type(self, place: int) -> None:
+        """Give the type at a place of the schema, also one that no digit has."""
+        self.press("", replace(BY_ID["type-1"], argument=str(place)))
 
     @on(RelationsPane.RowClicked)
     def _focus_clicked_relation(self, event: RelationsPane.RowClicked) -> None:
