@@ -118,9 +118,7 @@ def _described(words: str, place: str, values: object) -> str:
     found = [values]
     for key, number in _STEP.findall(place):
         if number == "...":  # msgspec does not say under which name of a mapping
-            found = [
-                inner for value in found if isinstance(value, dict) for inner in value.values()
-            ]
+            found = [inner for held in found if isinstance(held, dict) for inner in held.values()]
         elif number:
             found = [value[int(number)] for value in found if isinstance(value, list | tuple)]
         else:

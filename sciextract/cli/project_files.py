@@ -126,7 +126,7 @@ def import_(
 
         sciextract import corrected/ --apply --author ben
     """
-    from sciextract.workflows.import_files import import_files, layers_named
+    from sciextract.workflows.import_files import import_files, read_layers
 
     shown = not quiet and is_terminal(sys.stderr)
     with open_chosen_project(project, author) as opened:
@@ -135,7 +135,7 @@ def import_(
         with ImportScreen(shown, FLAGGED) as screen:
             imported = import_files(
                 opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
-                done=layers_named(done), fields=fields, keep_duplicates=keep_duplicates,
+                done=read_layers(done), fields=fields, keep_duplicates=keep_duplicates,
                 update=update, again=again, annotator=annotator, apply=apply,
             )  # fmt: skip
     report(imported.to_json(), _describe_import(imported), as_json, quiet=quiet)

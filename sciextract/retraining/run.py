@@ -43,7 +43,7 @@ from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.learn import base_model, compare_bases
 from sciextract.workflows.model_choice import base_for
 from sciextract.workflows.models.choice import find_chosen, use
-from sciextract.workflows.models.compare import Fold, TrainedOn, cross_validated, gate, plan_folds
+from sciextract.workflows.models.compare import Fold, TrainedOn, cross_validate, gate, plan_folds
 from sciextract.workflows.models.registry import (
     KnownModel,
     find_model,
@@ -263,7 +263,7 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
     today, blind = _suggesting_now(prepared), bool(request.blind_gate)
     snapshot = prepared.snapshot
     if prepared.folds is not None:
-        report = cross_validated(run.folder, snapshot, prepared.folds, today, after, blind=blind)
+        report = cross_validate(run.folder, snapshot, prepared.folds, today, after, blind=blind)
     else:
         report = gate(snapshot.gate, today(snapshot.train), after, blind=blind)
     run.note(gate=report.to_json())

@@ -69,19 +69,19 @@ class DocumentState:
         tables: Tables = {name: {} for name in ROW_TYPES}
         for row in rows:
             tables[row.TABLE][row.key] = row
-        self.stored, self.before, self._rows = stored, tables, _copied(tables)
+        self.stored, self.before, self._rows = stored, tables, _copy(tables)
 
     @classmethod
     def of(cls, stored: Stored, tables: Tables) -> Self:
         """The state that begins with rows by table and key, which it leaves as they are."""
         # Copied row by row only once: __init__ would sort rows into tables that are there already.
         state = cls(stored, ())
-        state.before, state._rows = tables, _copied(tables)
+        state.before, state._rows = tables, _copy(tables)
         return state
 
     def as_saved(self) -> Tables:
         """The rows as they are now, by table and key."""
-        return _copied(self._rows)
+        return _copy(self._rows)
 
     @property
     def number(self) -> int:
@@ -167,11 +167,7 @@ class DocumentState:
 
     def relations_of(self, entity_id: str) -> list[RelationRow]:
         """All relations that an entity is an argument of."""
-        return [
-            relation
-            for relation in self._of(RelationRow)
-            if entity_id in (relation.head, relation.tail)
-        ]
+        return [row for row in self._of(RelationRow) if entity_id in (row.head, row.tail)]
 
     def links_of(self, entity_id: str) -> list[LinkRow]:
         """All links of a mention."""
@@ -222,7 +218,7 @@ class DocumentState:
     @contextmanager
     def whole(self) -> Iterator[None]:
         """Several changes, all of them or, where one is refused, none."""
-        before = _copied(self._rows)
+        before = _copy(self._rows)
         try:
             yield
         except BaseException:
@@ -242,7 +238,7 @@ class DocumentState:
     def changes(self) -> list[Change]:
         """What differs from the start, in an order in which every row finds the rows it needs."""
         changes = []
-        for table, key in sorted(_differing(self.before, self._rows)):
+        for table, key in sorted(_find_differing(self.before, self._rows)):
             change = change_of(self.before[table].get(key), self._rows[table].get(key))
             if change is not None:
                 # Rows that come: parents first. Rows that go: children first.
@@ -255,7 +251,7 @@ class DocumentState:
         return iter(cast("Collection[_Kind]", self._rows[kind.TABLE].values()))
 
 
-def _differing(before: Tables, after: Tables) -> Iterator[tuple[str, Key]]:
+def _find_differing(before: Tables, after: Tables) -> Iterator[tuple[str, Key]]:
     """Where another row is now, or none."""
     for table, rows in after.items():
         old = before[table]
@@ -264,7 +260,7 @@ def _differing(before: Tables, after: Tables) -> Iterator[tuple[str, Key]]:
         yield from ((table, key) for key in old if key not in rows)
 
 
-def _copied(tables: Tables) -> Tables:
+def _copy(tables: Tables) -> Tables:
     return {name: dict(rows) for name, rows in tables.items()}
 
 
@@ -449,28 +445,14 @@ def _view(
     place = {entity.id: number for number, entity in enumerate(entities)}
     relations = [
         Relation(
-            *(
-                relation.id,
-                relation.head,
-                relation.tail,
-                relation.label,
-                relation.score,
-                relation.state,
-            ),
-            source=sources[relation.source_id],
-            alternatives=relation.alternatives,
+            *(row.id, row.head, row.tail, row.label, row.score, row.state),
+            source=sources[row.source_id],
+            alternatives=row.alternatives,
         )
-        for relation in doc.relations
-        if relation.state in states and relation.head in place and relation.tail in place
+        for row in doc.relations
+        if row.state in states and row.head in place and row.tail in place
     ]
-    relations.sort(
-        key=lambda relation: (
-            place[relation.head],
-            place[relation.tail],
-            relation.label,
-            relation.id,
-        )
-    )
+    relations.sort(key=lambda row: (place[row.head], place[row.tail], row.label, row.id))
     members: dict[str, list[LinkRow]] = {}
     for link in doc.links:
         if link.state in link_states and link.entity_id in place:

@@ -384,7 +384,7 @@ def known_documents(connection: sqlite3.Connection) -> Iterator[Known]:
     # By number, not by offset: the project may change while the caller works.
     while rows := connection.execute(query, (last, PAGE)).fetchall():
         last = rows[-1][0]
-        yield from map(_known, rows)
+        yield from map(_read_known, rows)
 
 
 def recently_decided(connection: sqlite3.Connection, most: int) -> list[int]:
@@ -401,7 +401,7 @@ def recently_decided(connection: sqlite3.Connection, most: int) -> list[int]:
 def known_by_text(connection: sqlite3.Connection, text_sha256: str) -> Known | None:
     """The document of that text, ``None`` where the project has none."""
     row = connection.execute(f"{_SELECT} WHERE d.sha256 = ?", (text_sha256,)).fetchone()
-    return None if row is None else _known(row)
+    return None if row is None else _read_known(row)
 
 
 def positive_labels(connection: sqlite3.Connection, kind: str) -> Counter[str]:
@@ -414,7 +414,7 @@ def positive_labels(connection: sqlite3.Connection, kind: str) -> Counter[str]:
     return Counter(dict(rows.fetchall()))
 
 
-def _known(row: tuple[int, str, int, int, int, int, int]) -> Known:
+def _read_known(row: tuple[int, str, int, int, int, int, int]) -> Known:
     number, text_sha256, decided, finished, *done = row
     layers = frozenset(layer for layer, is_done in zip(Layer, done, strict=True) if is_done)
     return Known(number, text_sha256, bool(decided), layers, bool(finished))

@@ -96,7 +96,7 @@ def replay(changes: Iterable[Change]) -> dict[tuple[str, Key], Values]:
     return rows
 
 
-def joined(first: Iterable[Change], second: Iterable[Change]) -> list[Change]:
+def join_changes(first: Iterable[Change], second: Iterable[Change]) -> list[Change]:
     """The changes that do at once what two series do one after the other; what the second takes back is left out."""
     by_row: dict[tuple[str, Key], Change] = {}
     for change in (*first, *second):
@@ -134,7 +134,7 @@ def join_last(connection: sqlite3.Connection, number: int, author: str) -> None:
     ).fetchall()
     if len(rows) == 2:
         (first, _, body), (last, event_id, later) = rows
-        changes = joined(decode(body), decode(later))
+        changes = join_changes(decode(body), decode(later))
         connection.execute("DELETE FROM change WHERE seq IN (?, ?)", (first, last))
         if changes:
             append_changes(connection, event_id, number, changes)

@@ -84,9 +84,7 @@ def finished_abstracts(project: Project) -> list[Finished]:
         f"SELECT document_id FROM progress WHERE {_ANY_DONE} ORDER BY document_id"
     ).fetchall()
     found = [_read_finished(project, number) for (number,) in numbers]
-    return sorted(
-        (abstract for abstract in found if abstract), key=lambda abstract: abstract.event_id
-    )
+    return sorted((doc for doc in found if doc), key=lambda doc: doc.event_id)
 
 
 def document_before(
@@ -102,12 +100,12 @@ def document_before(
     with decoded(connection, f"the changes of abstract {number}"):
         bodies = connection.execute(query, (number, event_id))
         changes = [change for (body,) in bodies for change in events.decode(body)]
-        doc = _replayed(documents.load(connection, number), changes)
+        doc = _replay(documents.load(connection, number), changes)
     looked_for = (doc.progress or ProgressRow()).looked_for
     return _view(project, doc), frozenset(rename_covered(looked_for, *schema.names))
 
 
-def _replayed(stored: Stored, changes: list[events.Change]) -> DocumentState:
+def _replay(stored: Stored, changes: list[events.Change]) -> DocumentState:
     """What the changes from the beginning made of an abstract."""
     rows = (from_values(key[0], row) for key, row in events.replay(changes).items())
     return DocumentState(stored, rows)
@@ -140,7 +138,7 @@ def _read_finished(project: Project, number: int) -> Finished | None:
             # Up to here nobody has touched it: what the log made of it is what the person was shown.
             if before is None and not undone:
                 touched = event_id
-                before = _view(project, _replayed(stored, changes), WITH_UNDECIDED)
+                before = _view(project, _replay(stored, changes), WITH_UNDECIDED)
             # One event may have several changes of a document, but its time was noted once.
             if event_id not in timed:
                 timed.add(event_id)

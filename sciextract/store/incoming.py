@@ -64,13 +64,10 @@ def same_relations(
 ) -> list[RelationRow]:
     """Relations between two entities in that direction (either one, for symmetric types)."""
     return [
-        relation
-        for relation in doc.relations
-        if (
-            (relation.head, relation.tail) == ends
-            or (symmetric and (relation.tail, relation.head) == ends)
-        )
-        and label in (None, relation.label)
+        row
+        for row in doc.relations
+        if ((row.head, row.tail) == ends or (symmetric and (row.tail, row.head) == ends))
+        and label in (None, row.label)
     ]
 
 
@@ -307,10 +304,7 @@ class ImportMerge(_SourceMerge):
         """Without rejected mentions, and without proposals for mentions that are in a cluster already."""
         possible = {}
         for mention, (score, state) in mentions.items():
-            placed = any(
-                placed_link.state is not State.REJECTED
-                for placed_link in self._doc.links_of(mention)
-            )
+            placed = any(link.state is not State.REJECTED for link in self._doc.links_of(mention))
             if self._any_rejected([mention]) and state is not State.REJECTED:
                 self.against_decisions += state in IN_VIEW
             elif not (placed and state is _OPEN):
@@ -518,9 +512,7 @@ class PredictionMerge(_SourceMerge):
         for mention, score in mentions.items():
             links = [link for link in self._doc.links_of(mention) if link.state is State.REJECTED]
             clusters = [self._doc.cluster(link.cluster_id) for link in links]
-            left = {
-                cluster.id for cluster in clusters if cluster and cluster.state is State.REJECTED
-            }
+            left = {row.id for row in clusters if row and row.state is State.REJECTED}
             if ("placed", mention) not in self._repeated and not left & apart:
                 possible[mention] = score
             apart |= left

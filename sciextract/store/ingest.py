@@ -388,9 +388,13 @@ def need_prediction(
         ORDER BY p.document_id""",
         (model.name, model.hash, settings is not None, json.dumps(lacking)),
     )
-    return [number for number, found, own in rows if not own or settings not in (None, _set(found))]
+    return [
+        number
+        for number, found, own in rows
+        if not own or settings not in (None, _read_settings(found))
+    ]
 
 
-def _set(settings: str) -> dict[str, Any]:
+def _read_settings(settings: str) -> dict[str, Any]:
     """Those settings of a run that are not the model's own."""
     return {name: value for name, value in json.loads(settings).items() if value}

@@ -247,7 +247,7 @@ def _rename(
         changes = []
         for _, item, *columns in group:
             before = dict(zip(("label", "was", "alternatives"), columns, strict=True))
-            after = relabelled(before, {old: new})
+            after = relabel(before, {old: new})
             if after:
                 items += "label" in after
                 changes.append(Change(kind, (item,), {name: before[name] for name in after}, after))
@@ -308,7 +308,7 @@ def retarget_attributes(plain: dict[str, Any], kind: Kind, old: str, labels: Seq
         plain["attributes"] = [kept for kept in plain["attributes"] if kept["on"]]
 
 
-def relabelled(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+def relabel(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Those columns of an item that hold a label with a new name, with that."""
     label = values["label"]
     found: dict[str, Any] = {"label": names[label]} if label in names else {}

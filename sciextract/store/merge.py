@@ -20,7 +20,7 @@ from sciextract.store import documents, events
 from sciextract.store.document_state import Context, DocumentState, decided, find_broken_rules
 from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
 from sciextract.store.known_texts import KnownTexts
-from sciextract.store.label_changes import relabelled
+from sciextract.store.label_changes import relabel
 from sciextract.store.merge_rows import Foreign, RowMerge, is_begun, with_remarks
 from sciextract.store.queries import present
 from sciextract.store.rows import (
@@ -76,13 +76,13 @@ def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
         AttributeRow.TABLE: match_names(schema.attributes, theirs.attributes),
     }
     for number in other.numbers():
-        doc = _renamed(other.document_state(number), names)
+        doc = _rename(other.document_state(number), names)
         if doc.progress is not None:
             records = tuple(documents.records(other.connection, number))
             yield Foreign(doc, sources, records)
 
 
-def _renamed(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> DocumentState:
+def _rename(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> DocumentState:
     if not any(names.values()):
         return doc
     rows: list[EntityRow | RelationRow | AttributeRow] = [
@@ -94,7 +94,7 @@ def _renamed(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> Docu
         values, renamed = to_values(row), names[row.TABLE]
         if isinstance(row, AttributeRow):
             doc.put(replace(row, label=renamed.get(row.label, row.label)))
-        elif new := relabelled(values, renamed):
+        elif new := relabel(values, renamed):
             doc.put(from_values(row.TABLE, values | new))
     if doc.progress is not None:
         covered = rename_covered(

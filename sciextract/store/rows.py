@@ -133,9 +133,7 @@ def layer_of(name: str) -> Layer | None:
 def covered_labels(covered: Iterable[str], layer: Layer) -> list[str]:
     """The types of a layer in :attr:`ProgressRow.covered`."""
     return [
-        label
-        for name, _, label in (covered_type.partition(":") for covered_type in covered)
-        if name == layer
+        label for name, _, label in (type_.partition(":") for type_ in covered) if name == layer
     ]
 
 

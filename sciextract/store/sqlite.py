@@ -93,7 +93,7 @@ def translated(path: Path) -> Iterator[None]:
     except sqlite3.IntegrityError:
         raise  # a rule of the tables: the caller knows what it means
     except sqlite3.DatabaseError as error:
-        raise explained(error, path) from error
+        raise explain_error(error, path) from error
 
 
 def primary_code(error: sqlite3.Error) -> int:
@@ -101,7 +101,7 @@ def primary_code(error: sqlite3.Error) -> int:
     return (getattr(error, "sqlite_errorcode", 0) or 0) & _CODE
 
 
-def explained(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
+def explain_error(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
     """SQLite's error as one that names the project and the next step."""
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -309,7 +309,7 @@ class Connection(sqlite3.Connection):
         except sqlite3.DatabaseError as error:
             if self.project is None:
                 raise
-            raise explained(error, self.project) from error
+            raise explain_error(error, self.project) from error
 
 
 def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connection:
@@ -500,7 +500,7 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 def _begin(connection: Connection, path: Path) -> None:
     """Begin to write. Having to wait for another process is logged after a second."""
     try:
-        with _waiting(connection, connection.silent_seconds):
+        with _wait_for(connection, connection.silent_seconds):
             connection.execute("BEGIN IMMEDIATE")
         return
     except (ProjectBusyError, sqlite3.OperationalError) as error:
@@ -514,12 +514,12 @@ def _begin(connection: Connection, path: Path) -> None:
     logging.getLogger("sciextract").warning(
         "%s: waiting for another process that writes to the project", name
     )
-    with _waiting(connection, connection.patience_seconds):
+    with _wait_for(connection, connection.patience_seconds):
         connection.execute("BEGIN IMMEDIATE")
 
 
 @contextmanager
-def _waiting(connection: Connection, seconds: float | None) -> Iterator[None]:
+def _wait_for(connection: Connection, seconds: float | None) -> Iterator[None]:
     """So long to wait for other processes; ``None`` leaves it as it is, which costs nothing."""
     if seconds is None:
         yield

@@ -76,7 +76,7 @@ def apply(
             where = _WHERE[change.table]
             connection.execute(f"DELETE FROM {change.table} WHERE {where}", (number, *change.key))
         elif change.before is None:
-            extra = _derived(connection, text, change.table, change.after)
+            extra = _derive(connection, text, change.table, change.after)
             columns = ["document_id", *change.after, *extra]
             marks = ", ".join("?" * len(columns))
             connection.execute(
@@ -87,7 +87,7 @@ def apply(
             values = dict(change.after)
             if change.table == "entity" and values.keys() & {"char_start", "char_end", "fragments"}:
                 current = current_values(connection, number, change.table, change.key) or {}
-                values |= _derived(connection, text, change.table, current | values)
+                values |= _derive(connection, text, change.table, current | values)
             assignments = ", ".join(f"{name} = ?" for name in values)
             connection.execute(
                 f"UPDATE {change.table} SET {assignments} WHERE {_WHERE[change.table]}",
@@ -95,7 +95,7 @@ def apply(
             )
 
 
-def _derived(
+def _derive(
     connection: sqlite3.Connection, text: str, table: str, values: Mapping[str, Any]
 ) -> Values:
     """Columns that follow from the others: an entity's string."""
@@ -266,7 +266,7 @@ def all_numbers(connection: sqlite3.Connection) -> list[int]:
     return [row[0] for row in connection.execute("SELECT id FROM document ORDER BY id")]
 
 
-def differing(connection: sqlite3.Connection) -> list[int]:
+def find_differing(connection: sqlite3.Connection) -> list[int]:
     """Numbers of the documents whose state is not what the log says."""
     return [number for number in all_numbers(connection) if not agrees(connection, number)]
 

@@ -24,7 +24,7 @@ from sciextract.store.label_changes import (  # fmt: skip
     Kind,
     check_name,
     find_type,
-    relabelled,
+    relabel,
     retarget_attributes,
     types_of,
 )
@@ -83,7 +83,7 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
 
     def work(doc: DocumentState, context: Context) -> None:
         for row in _rows(doc, kind):
-            values = relabelled(to_values(row), {old: new})
+            values = relabel(to_values(row), {old: new})
             context.items += "label" in values
             if values:
                 doc.put(from_values(row.TABLE, to_values(row) | values))

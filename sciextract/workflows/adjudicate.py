@@ -19,7 +19,7 @@ from sciextract.workflows.disagreements import (
     Decisions,
     Dispute,
     DocumentComparison,
-    Proposal,
+    Majority,
     compare_with_source,
 )
 from sciextract.workflows.majority import propose
@@ -113,9 +113,7 @@ def decide(
             THEIRS[dispute.difference.layer](doc, context, dispute)
         compared = compare(project, doc, {*merged, *compare_with})
         results.append((doc, compared))
-        left = sum(
-            len(compared[source_id].waiting(decided)) for source_id in merged & compared.keys()
-        )
+        left = sum(len(compared[by].waiting(decided)) for by in merged & compared.keys())
         state_tables.set_disagreements(project.connection, number, left)
 
     outcome = project.perform(KIND, params, [number], work, seconds, always=True)
@@ -180,7 +178,7 @@ def decide_document(
     before, merged = decisions.keys(number), decisions.merged().values()
     keys: list[str] = []
     refused: dict[str, str] = {}
-    proposed: dict[str, Proposal] = {}
+    proposed: dict[str, Majority] = {}
 
     def look(doc: DocumentState) -> list[Dispute]:
         if verdict != "majority":
@@ -236,9 +234,7 @@ def in_order(look: Callable[[], list[Dispute]], *single: Layer) -> Iterator[Disp
     tried: set[str] = set()
     for layer in Layer:
         while found := [
-            dispute
-            for dispute in look()
-            if dispute.difference.layer is layer and dispute.key not in tried
+            one for one in look() if one.difference.layer is layer and one.key not in tried
         ]:
             for dispute in found[:1] if layer in single else found:
                 tried.add(dispute.key)

@@ -157,10 +157,9 @@ class Corrections:
     def _differences(self, doc: DocumentState) -> list[Dispute]:
         number, layers = doc.number, self._layers()
         return [
-            dispute
-            for dispute in self._compare(doc, self.said[number])
-            if dispute.key not in self._unsaid.get(number, ())
-            and dispute.difference.layer in layers
+            one
+            for one in self._compare(doc, self.said[number])
+            if one.key not in self._unsaid.get(number, ()) and one.difference.layer in layers
         ]
 
 

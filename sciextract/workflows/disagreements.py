@@ -30,7 +30,7 @@ from sciextract.store.rows import BY_PERSONS, IN_VIEW, ProgressRow, original_of
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class Majority:
     """What most annotators say who have looked for the types of a difference in its abstract.
 
     Attributes:
@@ -64,7 +64,7 @@ class Dispute:
     opposite: str
     difference: Difference
     cluster_mentions: tuple[tuple[Span, ...], ...] = ()
-    proposal: Proposal | None = None
+    proposal: Majority | None = None
 
     @property
     def change(self) -> str:
@@ -123,11 +123,7 @@ class DocumentComparison:
 
         Where one side was preferred to the other, nobody is asked again for a source that has the other one.
         """
-        return [
-            dispute
-            for dispute in self.disputes
-            if decided.isdisjoint((dispute.key, dispute.opposite))
-        ]
+        return [one for one in self.disputes if decided.isdisjoint((one.key, one.opposite))]
 
 
 _ONLY = (DifferenceKind.ONLY_FIRST, DifferenceKind.ONLY_SECOND)
@@ -291,11 +287,7 @@ class Decisions:
     def keys(self, number: int) -> frozenset[str]:
         """Keys of the decided differences of one document."""
         self._read()
-        holding = [
-            self._keys[event_id]
-            for event_id in self._events[number]
-            if event_id not in self._undone
-        ]
+        holding = [self._keys[event] for event in self._events[number] if event not in self._undone]
         return frozenset().union(*holding)
 
     def merged(self) -> dict[str, int]:
@@ -416,14 +408,14 @@ def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
         links = [link for mention in pair for link in doc.links_of(mention)]
         homes = dict.fromkeys(link.cluster_id for link in links if link.state is not State.REJECTED)
 
-        def shared(cluster_id: str) -> int:
+        def count_shared(cluster_id: str) -> int:
             rows = (doc.entity(link.entity_id) for link in doc.members(cluster_id))
             return sum(
                 row is not None and row.fragments in dispute.cluster_mentions for row in rows
             )
 
         # Of the clusters of the two mentions the one with more of the other side's cluster in it.
-        home = max(homes, key=shared, default=None)
+        home = max(homes, key=count_shared, default=None)
         if home is None:
             edit.new_cluster(pair)
             return

@@ -205,9 +205,7 @@ def evaluate_file(
         extra_allowed=extra_allowed, only=only, singletons=singletons,
     )  # fmt: skip
     warnings = [*notes, *result.warnings]
-    relations = {
-        relation.label for document in documents for relation in document.annotations.relations
-    }
+    relations = {relation.label for doc in documents for relation in doc.annotations.relations}
     if unknown := sorted(relations - labels.known):
         warnings.append(
             f"relations {', '.join(map(repr, unknown))} are not in {labels.source} "
@@ -354,12 +352,12 @@ def _move_to(gold: Document, predicted: AnnotatedDocument) -> AnnotatedDocument:
     ours, theirs = (_ink(text) for text in (gold.text, predicted.document.text))
     ours.append(len(gold.text))
 
-    def moved(span: Span) -> Span:
+    def move(span: Span) -> Span:
         first, behind = (bisect_left(theirs, at) for at in (span.char_start, span.char_end))
         return Span(ours[first], ours[behind - 1] + 1 if behind > first else ours[first])
 
     entities = [
-        replace(entity, fragments=tuple(map(moved, entity.fragments)))
+        replace(entity, fragments=tuple(map(move, entity.fragments)))
         for entity in predicted.annotations.entities
     ]
     annotations = replace(predicted.annotations, entities=tuple(entities))

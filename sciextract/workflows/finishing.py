@@ -12,7 +12,7 @@ from sciextract.store.actions.editing import Edit
 from sciextract.store.coverage import find_layers, read_sought
 from sciextract.store.events import COVER
 from sciextract.store.queries import read_queue
-from sciextract.workflows.import_files import layers_named
+from sciextract.workflows.import_files import read_layers
 
 if TYPE_CHECKING:
     from sciextract.store import DocumentState, Project
@@ -96,7 +96,7 @@ def reopen(project: Project, selection: Selection, layers: str | None) -> Finish
 
 
 def _layers(project: Project, named: str | None) -> tuple[Layer, ...]:
-    chosen = layers_named(named) if named else find_layers(project.connection, project.schema)
+    chosen = read_layers(named) if named else find_layers(project.connection, project.schema)
     return tuple(sorted(chosen))
 
 

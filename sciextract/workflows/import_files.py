@@ -39,7 +39,7 @@ _SHOWN = 5
 _Item = TypeVar("_Item", Entity, Relation, Cluster)
 
 
-def layers_named(words: str) -> tuple[Layer, ...]:
+def read_layers(words: str) -> tuple[Layer, ...]:
     """Layers by their names, separated by commas; ``all`` for all of them, nothing for none.
 
     Raises:
@@ -479,12 +479,12 @@ def propose(document: AnnotatedDocument, source: str = "") -> AnnotatedDocument:
         source: The source of the items; each one's own with ``#predicted`` behind it when empty.
     """
 
-    def undecided(item: _Item) -> _Item:
+    def make_undecided(item: _Item) -> _Item:
         return replace(item, state=State.UNDECIDED, source=source or f"{item.source}{_PREDICTED}")
 
     found = document.annotations
-    entities, relations = map(undecided, found.entities), map(undecided, found.relations)
-    proposed = (tuple(entities), tuple(relations), tuple(map(undecided, found.clusters)))
+    entities, relations = map(make_undecided, found.entities), map(make_undecided, found.relations)
+    proposed = (tuple(entities), tuple(relations), tuple(map(make_undecided, found.clusters)))
     proposal = Annotations(*proposed, found.candidates)
     return replace(document, annotations=proposal, project_state=None)
 

@@ -162,9 +162,7 @@ def compare_bases(
     """The comparison that chooses the base; ``None`` where a person named it, it knows the labels, or little is finished."""
     if named is not None or not states.extractor.config.labels_unknown_to(project.schema):
         return None
-    finished = [
-        abstract for abstract in training_documents(project, MOST_COMPARED) if abstract.complete
-    ]
+    finished = [doc for doc in training_documents(project, MOST_COMPARED) if doc.complete]
     return BaseComparison(finished, project.schema, states) if len(finished) >= LEAST else None
 
 
@@ -173,11 +171,7 @@ def find_untouched(project: Project) -> list[int]:
     missing = find_missing(project.connection, project.schema)
     lacking = {number for (_, label), numbers in missing.items() if label for number in numbers}
     known = known_documents(project.connection)
-    return [
-        abstract.number
-        for abstract in known
-        if abstract.number in lacking or not (abstract.decided or abstract.done)
-    ]
+    return [doc.number for doc in known if doc.number in lacking or not (doc.decided or doc.done)]
 
 
 def annotate_with_adapter(
@@ -221,7 +215,7 @@ def suggest_with(
     numbers = find_untouched(project)
     for start in range(0, len(numbers), _BATCH):
         batch = numbers[start : start + _BATCH]
-        found = [(number, _annotated(project, adapter, number)) for number in batch]
+        found = [(number, _annotate(project, adapter, number)) for number in batch]
         run.add([(number, _with_attributes(item, attributes)) for number, item in found])
         if on_progress:
             on_progress(run.documents, len(numbers))
@@ -250,7 +244,7 @@ def finished_of(adapter: Extractor) -> int:
     return adapter.config.adapter.finished if adapter.config.adapter else 0
 
 
-def _annotated(project: Project, adapter: Extractor, number: int) -> AnnotatedDocument:
+def _annotate(project: Project, adapter: Extractor, number: int) -> AnnotatedDocument:
     # Suggestions are shown with what was considered, so that another span or label costs one key.
     document = documents.load(project.connection, number).document
     return adapter.with_settings(candidates=True).annotate(document)
@@ -392,9 +386,9 @@ class Learner:
         with open_project(self._path, read=True) as project:
             found = []
             for number in numbers:
-                predicted = _annotated(project, self._adapter, number)
+                predicted = _annotate(project, self._adapter, number)
                 same = self._layers.issuperset(project.schema.layers)
-                shown = predicted if same else _annotated(project, used, number)
+                shown = predicted if same else _annotate(project, used, number)
                 if finished_of(self._adapter) < MEASURABLE:
                     shown = replace(shown, annotations=_best_of(shown.annotations))
                 shown = _with_attributes(shown, self._attributes)

@@ -169,9 +169,7 @@ def correction_keys(gold: Scorable, suggested: Scorable) -> int:
     missed = wanted - found
     for mention in sorted(found - wanted):
         overlapping = (
-            missing
-            for missing in sorted(missed)
-            if missing[0] < mention[-1] and mention[0] < missing[-1]
+            other for other in sorted(missed) if other[0] < mention[-1] and mention[0] < other[-1]
         )
         near = next(overlapping, None)
         missed.discard(near or ())

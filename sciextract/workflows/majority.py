@@ -13,7 +13,7 @@ from sciextract.metrics.differences import AnnotatedItem, Difference
 from sciextract.store import Project
 from sciextract.store.finished import document_before
 from sciextract.store.project_settings import read_covered
-from sciextract.workflows.disagreements import DocumentComparison, Proposal, types_of
+from sciextract.workflows.disagreements import DocumentComparison, Majority, types_of
 
 _SAID = """SELECT event_id, body FROM annotation_set
     WHERE document_id = ? AND source_id IN (SELECT value FROM json_each(?)) ORDER BY id"""
@@ -21,7 +21,7 @@ _SAID = """SELECT event_id, body FROM annotation_set
 
 def propose(
     project: Project, number: int, compared: Mapping[int, DocumentComparison]
-) -> dict[str, Proposal]:
+) -> dict[str, Majority]:
     """By the keys of differences; half of the annotators or fewer, and one alone, propose nothing.
 
     Args:
@@ -45,7 +45,7 @@ def propose(
         votes["mine"] += types <= own
         side, count = votes.most_common(1)[0]
         if side and 1 < count > votes.total() / 2:
-            found[dispute.key] = Proposal(side, count, votes.total())
+            found[dispute.key] = Majority(side, count, votes.total())
     return found
 
 
@@ -65,14 +65,10 @@ def _side_of(
     if one.layer is Layer.COREFERENCE:
         [link] = one.items
         side = both.theirs.annotations
-        clusters = (
-            [side.entity(mention).fragments for mention in c.mentions] for c in side.clusters
-        )
+        clusters = ([side.entity(id_).fragments for id_ in c.mentions] for c in side.clusters)
         is_joined = any({*link.fragments} <= {*cluster} for cluster in clusters)
         return "theirs" if is_joined == (one.first is None) else "mine"
-    there = [
-        dispute.difference for dispute in both.disputes if dispute.difference.layer is one.layer
-    ]
+    there = [other.difference for other in both.disputes if other.difference.layer is one.layer]
     near = [other for other in there if _meet(other, one)]
     said = _form(one.first, symmetric), _form(one.second, symmetric)
     if said in [(_form(other.first, symmetric), _form(other.second, symmetric)) for other in near]:

@@ -56,12 +56,8 @@ def new_schema(
         "coreference": coreference,
         "entities": [dict(table) for table in _tables(entities)],
         "relations": [
-            {
-                **table,
-                "pairs": [list(pair) for pair in relation.pairs],
-                "symmetric": relation.symmetric,
-            }
-            for table, relation in zip(_tables(relations), relations, strict=True)
+            {**table, "pairs": [list(pair) for pair in made.pairs], "symmetric": made.symmetric}
+            for table, made in zip(_tables(relations), relations, strict=True)
         ],
     }
     return parse_schema(data, f"schema {name!r}")
@@ -126,9 +122,7 @@ class LabelFrequencies:
             if relation.state is not State.REJECTED and {relation.head, relation.tail} <= {*labels}:
                 pair = (labels[relation.head], labels[relation.tail])
                 self.relations.setdefault(relation.label, Counter())[pair] += 1
-        self.clusters += sum(
-            cluster.state is not State.REJECTED for cluster in annotations.clusters
-        )
+        self.clusters += sum(group.state is not State.REJECTED for group in annotations.clusters)
 
     def schema(self, name: str) -> LabelSchema:
         """The schema with these labels, the pairs that occur, and the most frequent mentions as examples.

@@ -118,7 +118,7 @@ def import_pasted(
         try:
             return import_items(project, path.name, items, listener=listener)
         except FormatError as error:
-            raise _named(error) from error
+            raise _name_record(error) from error
 
 
 @contextmanager
@@ -136,7 +136,7 @@ def _free_keys(project: Project, items: Iterator[ReadItem]) -> Iterator[ReadItem
     given: dict[str, str] = {}
     for item in items:
         if isinstance(item, BadRecord):
-            yield BadRecord(_named(item.error))
+            yield BadRecord(_name_record(item.error))
             continue
         key, text = item.document.doc_key, item.document.text_sha256
         number, free = 1, key
@@ -150,7 +150,7 @@ def _free_keys(project: Project, items: Iterator[ReadItem]) -> Iterator[ReadItem
         yield replace(item, document=replace(item.document, doc_key=free))
 
 
-def _named(error: FormatError) -> FormatError:
+def _name_record(error: FormatError) -> FormatError:
     """The error with the name of the pasted text: its file is none that the person could open."""
     name = PurePath(error.path).name
     return FormatError(

@@ -181,7 +181,7 @@ def suggest(
             numbers.append(number)
     report.skipped = len(asked) - len(numbers)
 
-    def suggested() -> Iterator[AnnotatedDocument]:
+    def suggest_all() -> Iterator[AnnotatedDocument]:
         for start in range(0, len(numbers), _BATCH):
             # In batches, so that a model predicts several abstracts at once.
             states = [project.document_state(number) for number in numbers[start : start + _BATCH]]
@@ -198,7 +198,7 @@ def suggest(
             if on_progress:
                 on_progress(start + len(states), len(numbers))
 
-    import_items(project, SUGGESTIONS, suggested(), at_a_time=at_a_time, source=source)
+    import_items(project, SUGGESTIONS, suggest_all(), at_a_time=at_a_time, source=source)
     report.count(project, last)
     return report
 

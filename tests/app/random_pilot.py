@@ -28,7 +28,7 @@ from sciextract.store import Project
 from sciextract.store.document_state import find_broken_rules
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
 from sciextract_app.review.view.screen import ReviewScreen
@@ -185,7 +185,7 @@ def _check(app: DeskApp, *, thoroughly: bool) -> None:
 def check_store(project: Project) -> None:
     """The log tells the state, and no abstract breaks a rule."""
     symmetric = project.schema.symmetric_labels
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
     found = {
         number: find_broken_rules(project.document_state(number), symmetric)
         for number in project.numbers()

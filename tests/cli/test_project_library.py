@@ -12,7 +12,7 @@ from sciextract.documents.annotations import State
 from sciextract.errors import ExitCode
 from sciextract.resources import bundled_models, data_root
 from sciextract.store import EntityRef, Project, RelationRef, open_project
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from tests.cli.conftest import Command
 from tests.cli.projects import documents, view
 
@@ -76,4 +76,4 @@ def test_ris_to_brat_and_back(command: Command, work: Path) -> None:
     assert view(library) == before and items(library) == counts
     assert {each.document.fields["year"] for each in documents(library)} > {2019, 2021}
     with open_project(library, read=True) as project:
-        assert differing(project.connection) == []
+        assert find_differing(project.connection) == []

@@ -29,7 +29,7 @@ from sciextract.store import (
 )
 from sciextract.store.document_state import EVERYTHING
 from sciextract.store.rows import IN_VIEW
-from sciextract.store.state_tables import differing, summarise, tally
+from sciextract.store.state_tables import find_differing, summarise, tally
 from tests.unit.store.projects import all_state, new_project
 
 HUMAN = ("accepted", "edited", "added", "rejected")
@@ -71,7 +71,7 @@ class StoreRules(RuleBasedStateMachine):
 
     @invariant()
     def log_tells_the_state(self) -> None:
-        assert differing(self.authors[0].connection) == []
+        assert find_differing(self.authors[0].connection) == []
 
     @invariant()
     def every_reference_is_there(self) -> None:

@@ -423,11 +423,7 @@ class Adjudication:
             compare_with=wanted,
             seconds=self._stopwatch.lap(),
         )
-        compared = {
-            source_id: decided.compared[source_id]
-            for source_id in wanted
-            if source_id in decided.compared
-        }
+        compared = {side: decided.compared[side] for side in wanted if side in decided.compared}
         self._show(ComparedAbstract(decided.doc, compared, self.decisions), self.number)
         self._look_at(self.abstract.from_place(now.place) if self.abstract else None)
         one, drawing = now.dispute.difference, self._draw(now.both)

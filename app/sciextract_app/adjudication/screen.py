@@ -200,9 +200,7 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
         """Show everything as it is now."""
         view = self.adjudication.view()
         title = fit(view.title, max(_LEAST_TITLE, self.size.width // 2))
-        line = (
-            Text(" ").append(title, "bold").append("".join(f"   {count}" for count in view.counts))
-        )
+        line = Text(" ").append(title, "bold").append("".join(f"   {part}" for part in view.counts))
         self.query_one("#title", Static).update(line, layout=False)
         self.query_one("#here", SidePane).show(view.here)
         self.query_one("#there", SidePane).show(view.there)

@@ -147,9 +147,7 @@ class SideDrawing:
         if item is None:
             return NOTHING
         text = self.mine.document.text
-        strings = [
-            named(" ".join(span.of(text) for span in fragments)) for fragments in item.fragments
-        ]
+        strings = [named(" ".join(span.of(text) for span in place)) for place in item.fragments]
         if layer is Layer.ENTITIES:
             return f"{strings[0]} {item.label}"
         if layer is Layer.COREFERENCE:
@@ -193,9 +191,7 @@ class SideDrawing:
         """How many relations a mention has on a side."""
         annotations = (self.mine if is_mine else self.theirs).annotations
         here = {e.id for e in annotations.entities if e.fragments == mention.fragments[0]}
-        return sum(
-            bool(here & {relation.head, relation.tail}) for relation in annotations.relations
-        )
+        return sum(bool(here & {edge.head, edge.tail}) for edge in annotations.relations)
 
 
 def items_of(
@@ -209,11 +205,7 @@ def items_of(
 
 def find_cluster(item: AnnotatedItem, side: AnnotatedDocument) -> Cluster | None:
     """The cluster in which a side has the later mention of an item."""
-    here = {
-        mention.id
-        for mention in side.annotations.entities
-        if mention.fragments == item.fragments[-1]
-    }
+    here = {one.id for one in side.annotations.entities if one.fragments == item.fragments[-1]}
     clusters = side.annotations.clusters
     return next((cluster for cluster in clusters if here & {*cluster.mentions}), None)
 

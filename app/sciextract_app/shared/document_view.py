@@ -233,11 +233,7 @@ class DocumentView:
 
     def touching(self, span: Span) -> list[EntityRow]:
         """Mentions that share a character with a span, the shortest first."""
-        found = [
-            row
-            for row in self.entities
-            if any(fragment.overlaps(span) for fragment in row.fragments)
-        ]
+        found = [row for row in self.entities if any(part.overlaps(span) for part in row.fragments)]
         return sorted(found, key=lambda row: row.char_end - row.char_start)
 
 

@@ -77,9 +77,7 @@ def _score_table(title: str, compared: Compared, width: int) -> list[Text]:
     rows = [("mean of tasks", compared.target)] if compared.target else []
     for task, score in compared.tasks.items():
         rows.append((TASKS.get(task, task), score))
-        rows += [
-            (f"  {label}", of_label) for label, of_label in compared.labels.get(task, {}).items()
-        ]
+        rows += [(f"  {label}", row) for label, row in compared.labels.get(task, {}).items()]
     name = min(width - _TABLE, max((cell_len(row[0]) for row in rows), default=0) + 2)
     head = f"{'before':>6} {'after':>6} {'change':>8}  {'90 % interval':<15} {'better':>6}"
     lines = [Text(title, "bold"), Text(" " * name + head + "  items", "dim")]

@@ -81,21 +81,13 @@ class Examination:
     def to_json(self) -> dict[str, Any]:
         """Plain values for JSON; of many document numbers the first ones."""
         results = [
-            asdict(finding)
-            | {
-                "documents": list(finding.documents[:_SHOWN]),
-                "documents_count": len(finding.documents),
-            }
-            for finding in self.findings
+            asdict(found)
+            | {"documents": list(found.documents[:_SHOWN]), "documents_count": len(found.documents)}
+            for found in self.findings
         ]
         backups = [
-            {
-                "path": str(backup.path),
-                "bytes": backup.bytes,
-                "at": backup.at,
-                "reason": backup.reason,
-            }
-            for backup in self.backups
+            {"path": str(kept.path), "bytes": kept.bytes, "at": kept.at, "reason": kept.reason}
+            for kept in self.backups
         ]
         plain = {"path": str(self.path), "sound": self.sound, "damaged": self.damaged}
         return {**plain, "facts": dict(self.facts), "findings": results, "backups": backups}

@@ -58,18 +58,18 @@ def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
         return
     nearest = np.full(len(vectors), np.inf, dtype=np.float32)
     for vector in labelled:
-        np.minimum(nearest, _squared(vectors, vector), out=nearest)
-    central = np.argmin(_squared(vectors, vectors.mean(axis=0)))
+        np.minimum(nearest, _square_distances(vectors, vector), out=nearest)
+    central = np.argmin(_square_distances(vectors, vectors.mean(axis=0)))
     row = int(np.argmax(nearest) if len(labelled) else central)
     for _ in range(len(vectors)):
         yield row
-        np.minimum(nearest, _squared(vectors, vectors[row]), out=nearest)
+        np.minimum(nearest, _square_distances(vectors, vectors[row]), out=nearest)
         # Taken: no distance may bring it back.
         nearest[row] = -np.inf
         row = int(np.argmax(nearest))
 
 
-def _squared(vectors: Floats, centre: Floats) -> Floats:
+def _square_distances(vectors: Floats, centre: Floats) -> Floats:
     return np.asarray(np.square(vectors - centre).sum(axis=1), dtype=np.float32)
 
 

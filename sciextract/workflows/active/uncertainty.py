@@ -75,12 +75,7 @@ def entropy(probabilities: Sequence[float]) -> float:
     1.0
     """
     # Plus 0.0, since minus nothing would be -0.0.
-    return (
-        -sum(
-            probability * math.log2(probability) for probability in probabilities if probability > 0
-        )
-        + 0.0
-    )
+    return -sum(p * math.log2(p) for p in probabilities if p > 0) + 0.0
 
 
 def margin(probabilities: Sequence[float]) -> float:
@@ -133,9 +128,7 @@ def over_layers(scores: Sequence[LayerScores]) -> list[float]:
     many, do not drown relations and links. An abstract of average uncertainty has 1. A layer of which the
     model is certain throughout the pool is left out.
     """
-    means = {
-        layer: sum(abstract[layer] for abstract in scores) / max(1, len(scores)) for layer in Layer
-    }
+    means = {layer: sum(doc[layer] for doc in scores) / max(1, len(scores)) for layer in Layer}
     heard = [layer for layer in Layer if means[layer] > 0]
     return [
         sum(abstract[layer] / means[layer] for layer in heard) / len(heard) if heard else 0.0
@@ -247,8 +240,6 @@ def find_settled(doc: DocumentState) -> Settled:
         if link.state is not State.UNDECIDED and link.entity_id in entities:
             places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
     # No mention, so no relation and no link of it either.
-    rejected = {
-        span for entity in decided if entity.state is State.REJECTED for span in entity.fragments
-    }
+    rejected = {span for row in decided if row.state is State.REJECTED for span in row.fragments}
     done = doc.progress.done if doc.progress else ()
     return Settled(frozenset(done), frozenset(places), frozenset(rejected))

@@ -98,7 +98,7 @@ def find_chosen(project: Project | None = None) -> Chosen:
         ModelNotFoundError: What was chosen is not here; says how to get it or choose again.
     """
     for place in (None,) if project is None else (project, None):
-        choice = _standing(place)
+        choice = _read_standing(place)
         if choice is not None:
             return Chosen(_model_of(choice, place), "project" if place else "user")
     bundled = (DEFAULT_MODEL, BIOMEDICAL_MODEL, SCIENCE_MODEL)
@@ -166,7 +166,7 @@ def use(word: str, project: Project | None = None) -> KnownModel:
     else:
         keep_base(opened)
     choice = Choice(model.name, model.hash, model.packaged)
-    if _standing(project) != choice:
+    if _read_standing(project) != choice:
         _add(asdict(choice), project)
     return model
 
@@ -181,7 +181,7 @@ def rollback(project: Project | None = None) -> Chosen:
         OutputError: The user's folder cannot be written.
     """
     before = _stack(history(project))[:-1]
-    if _standing(project) is None:
+    if _read_standing(project) is None:
         whose = "for this project" if project else "for you"
         raise UsageError(
             f"no model was chosen {whose}, so there is no choice to revert",
@@ -231,7 +231,7 @@ def _stack(entries: list[dict[str, Any]]) -> list[Choice]:
     return stack
 
 
-def _standing(project: Project | None) -> Choice | None:
+def _read_standing(project: Project | None) -> Choice | None:
     return next(reversed(_stack(history(project))), None)
 
 

@@ -201,7 +201,7 @@ def compare(
                 "the scores in the model cards may come from different dev documents; "
                 "--data FILE compares both on the same documents"
             )
-        return ComparedModels(before, after, None, _stated(configs), tuple(remarks))
+        return ComparedModels(before, after, None, _read_stated(configs), tuple(remarks))
     from sciextract.inference.extractor import Extractor
 
     documents, bad = read_gold(data)
@@ -209,10 +209,10 @@ def compare(
         raise DocumentMismatchError(f"{data} holds no document to compare on")
     models = (Extractor.load(model.folder) for model in (before, after))
     report = gate_gold(documents, *models, blind=blind)
-    return ComparedModels(before, after, report, _stated(configs), tuple(remarks), bad)
+    return ComparedModels(before, after, report, _read_stated(configs), tuple(remarks), bad)
 
 
-def _stated(
+def _read_stated(
     configs: tuple[ModelConfig, ModelConfig],
 ) -> dict[str, tuple[float | None, float | None]]:
     first, second = (graph_scores(config) for config in configs)
@@ -297,7 +297,7 @@ def write_fold(path: Path, predicted: Iterable[AnnotatedDocument]) -> None:
     atomic.write(path, "".join(f"{encode(document, split=False)}\n" for document in predicted))
 
 
-def cross_validated(
+def cross_validate(
     run_folder: Path,
     snapshot: Snapshot,
     folds: Sequence[Fold],

@@ -355,9 +355,7 @@ def import_(path: Path, name: str | None = None) -> KnownModel:
     with open_archive(str(path)) as folder:
         # At the top of the archive, or in the only folder below: people pack either way.
         found = [
-            manifest
-            for manifest in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}"))
-            if manifest.is_file()
+            file for file in (folder / MANIFEST, *folder.glob(f"*/{MANIFEST}")) if file.is_file()
         ]
         if len(found) != 1:
             raise ModelDamagedError(

@@ -11,7 +11,7 @@ from sciextract.errors import ActionRefusedError
 from sciextract.store import Project, open_project
 from sciextract.store.actions.bulk import Count, counting, spreading
 from sciextract.store.maintenance.backup import list_backups
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract_app.review.keys import bulk
 from sciextract_app.review.keys.desk import Desk
 from sciextract_app.review.model.bulk_decision import BulkDecision, Phase
@@ -78,7 +78,7 @@ def test_who_waits_is_asked_with_the_numbers(desk: Desk) -> None:
         do(desk).message == "‹graph tagger›: 20 items in 10 abstracts decided; u undoes all of it"
     )
     assert all(len(project_of(desk).document_state(n).entities) == 2 for n in range(2, 12))
-    assert differing(project_of(desk).connection) == []
+    assert find_differing(project_of(desk).connection) == []
 
 
 def test_it_is_one_step_of_undo_and_redo(desk: Desk) -> None:
@@ -199,7 +199,7 @@ def test_keys_in_between_are_kept(desk: Desk) -> None:
     with open_project(project_of(desk).path, "ann") as mine:
         for _ in spreading(mine, spread.number, spread.entity_id, spread.count):
             press(desk, "F")
-    assert differing(project_of(desk).connection) == []
+    assert find_differing(project_of(desk).connection) == []
     assert len(project_of(desk).document_state(11).entities) == 2
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.documents.annotations import Cluster, Entity, State
 from sciextract.store import Completeness, EntityRef, RelationRef
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract_app.review.keys.desk import Desk
 from tests.app.review.abstracts import (
     TEXT,
@@ -154,7 +154,7 @@ def test_whole_abstract(tmp_path: Path, seed: int) -> None:
     keys = annotator.work()
     print(f"seed {seed}: {keys} keys, {share_right(said):.0%} of the predictions exactly right")
     assert truth_of(project.document(1).annotations) == truth_of(gold().annotations)
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
     assert keys <= FULL
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sciextract.store import Project, open_project
 from sciextract.store.document_state import find_broken_rules
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract_app.review.keys.desk import Desk
 from sciextract_app.review.model.modes import Confirming
 from sciextract_app.review.model.queue import Order
@@ -71,7 +71,7 @@ def play(original: Path, keys: Callable[[Desk], Iterator[str]], order: Order) ->
         desk.press("escape")
         desk.press("escape")
         assert desk.mode is Mode.REVIEW
-        assert differing(project.connection) == []
+        assert find_differing(project.connection) == []
         assert not any(
             find_broken_rules(project.document_state(n), SYMMETRIC) for n in project.numbers()
         )

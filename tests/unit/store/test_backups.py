@@ -33,7 +33,7 @@ from sciextract.store.maintenance.backup import (
     restore,
 )
 from sciextract.store.sqlite import connect, problems
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -152,7 +152,7 @@ def test_backup_while_another_process_writes(path: Path, monkeypatch: pytest.Mon
     for each in made:
         with closing(connect(each, "immutable")) as kept:
             assert problems(kept) == []
-            assert differing(kept) == []
+            assert find_differing(kept) == []
 
 
 def test_killed_backup_leaves_nothing_that_looks_whole(path: Path) -> None:

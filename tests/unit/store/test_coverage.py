@@ -17,7 +17,7 @@ from sciextract.store.maintenance.backup import list_backups
 from sciextract.store.maintenance.doctor import examine
 from sciextract.store.rows import is_attribute
 from sciextract.store.sqlite import VERSION
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from tests.unit.store.projects import document, new_project, put_all
 from tests.unit.store.released import SCRIPT
 
@@ -63,7 +63,7 @@ def test_a_renamed_type_stays_covered(project: Project) -> None:
     assert missing(project) == {(Layer.ENTITIES, "Score"): [1]}
     add_type(project, "entity", "Metric")
     assert missing(project) == {(Layer.ENTITIES, "Score"): [1], LATE: [1, 2]}
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
 
 
 def _covered(project: Project, number: int) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from sciextract.store import Completeness, EntityRef, Project, events, open_proj
 from sciextract.store.coverage import find_missing
 from sciextract.store.label_changes import add_type
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract.workflows.adjudicate import disputes
 from tests.unit.store.projects import entity, guess, new_project, place, put, relation, states
 
@@ -20,7 +20,7 @@ def merged(mine: Project, theirs: Project) -> tuple[MergeCounts, list[int]]:
     """Merge one project into another; the log must agree with the state afterwards."""
     join = ProjectMerge(mine, theirs, "import:theirs.sciextract")
     compared = join.add(list(foreign_documents(theirs, mine.schema)))
-    assert differing(mine.connection) == []
+    assert find_differing(mine.connection) == []
     return join.counts, compared
 
 

@@ -20,7 +20,7 @@ from sciextract.store.label_changes import (
     move_type,
     rename_type,
 )
-from sciextract.store.state_tables import differing, rebuild
+from sciextract.store.state_tables import find_differing, rebuild
 from tests.unit.store.projects import (
     FIRST_MODEL,
     OTHER_TEXT,
@@ -66,7 +66,7 @@ def test_a_rename_holds_everywhere_and_decides_nothing(project: Project) -> None
         doc.entities[1].was or ""
     )  # what it was before the edit is renamed, too
     # The log gives the same rows, and the derived ones are those of a rebuilt file.
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
     tallies = project.connection.execute("SELECT * FROM tally").fetchall()
     rebuild(project, [1, 2])
     assert sorted(project.connection.execute("SELECT * FROM tally").fetchall()) == sorted(tallies)
@@ -88,7 +88,7 @@ def test_one_undo_takes_a_rename_back_and_redo_does_it_again(project: Project) -
     project.redo()
     assert all_state(project)[1] == renamed[1]
     assert {label for label, _ in labels(project, 2).values()} == {"Way"}
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
 
 
 def test_models_that_know_the_old_name_predict_the_new_one(project: Project) -> None:

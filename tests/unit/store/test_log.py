@@ -13,7 +13,7 @@ from sciextract.documents.annotations import LabelScore, Span, State
 from sciextract.store import EntityRef, EntityRow, LinkRef, Project, RelationRef, events, sqlite
 from sciextract.store.events import Change, change_of, decode, encode, fits, replay
 from sciextract.store.rows import from_values, to_values
-from sciextract.store.state_tables import differing, rebuild
+from sciextract.store.state_tables import find_differing, rebuild
 from sciextract.store.undo import describe
 from tests.unit.store.projects import (
     all_state,
@@ -43,7 +43,7 @@ def test_the_order_of_the_log_is_not_the_clock(
     assert [event.kind for event in log] == ["undo", "note", "flag", "import", "schema"]
     assert log[0].at < log[1].at < log[2].at < log[3].at
     assert project.redo()[0].kind == "note"
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
 
 
 def test_times_are_utc_and_sort_as_text() -> None:
@@ -123,9 +123,9 @@ def test_the_state_can_be_rebuilt_from_the_log(project: Project) -> None:
     before = all_state(project)
     project.connection.execute("UPDATE entity SET label = 'Damaged', score = 1")
     project.connection.execute("UPDATE progress SET note = 'damaged'")
-    assert differing(project.connection) == [1]
+    assert find_differing(project.connection) == [1]
     rebuild(project, [1])
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
     assert all_state(project) == before
 
 

@@ -13,7 +13,7 @@ import pytest
 from sciextract.documents.annotations import Layer
 from sciextract.store import Completeness, EntityRef, Project, create_project, open_project
 from sciextract.store.label_changes import add_type, rename_type
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract.store.statistics import decisions_by_author
 from sciextract.workflows.export_project import ExportJob
 from sciextract.workflows.import_files import ImportReport, import_files
@@ -75,7 +75,7 @@ def test_everything_that_holds_is_there_again(here: Project, tmp_path: Path) -> 
             ):
                 decisions.clear()
             assert one == other
-        assert differing(there.connection) == []
+        assert find_differing(there.connection) == []
         assert there.undo()[0].kind == "import"
         assert there.numbers() == []
 
@@ -138,7 +138,7 @@ def test_what_a_file_claims_has_limits(here: Project, tmp_path: Path) -> None:
         assert progress.entities is Completeness.IN_PROGRESS, "something waits in it"
         assert progress.covered == ("relations:Uses",)
         assert [each.kind for each in there.log()] == ["import", "schema"]
-        assert differing(there.connection) == []
+        assert find_differing(there.connection) == []
 
 
 @pytest.mark.parametrize(

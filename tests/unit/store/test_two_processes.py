@@ -15,7 +15,7 @@ import pytest
 from sciextract.errors import ProjectBusyError, ProjectReplacedError
 from sciextract.store import Project, open_project, sqlite
 from sciextract.store.sqlite import problems
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put
 
@@ -88,7 +88,7 @@ def test_two_writers_lose_nothing(path: Path) -> None:
             "person:ben": 200,
         }
         assert _note(project) in ("ann 199", "ben 199")
-        assert differing(project.connection) == []
+        assert find_differing(project.connection) == []
         assert problems(project.connection) == []
 
 

@@ -11,7 +11,7 @@ from sciextract.errors import ActionRefusedError, SchemaError
 from sciextract.store import EntityRef, Project, open_project
 from sciextract.store.coverage import find_missing
 from sciextract.store.label_changes import Kind, add_type, rename_type
-from sciextract.store.state_tables import differing
+from sciextract.store.state_tables import find_differing
 from sciextract.store.type_changes import merge_types, remove_type, split_type
 from tests.unit.store.projects import (
     OTHER_TEXT,
@@ -55,7 +55,7 @@ def test_a_merged_type_has_one_item_where_there_were_two(project: Project) -> No
     assert items(project) == sorted([*joined, ("g",), ("m",)])
     assert (outcome.documents, project.schema.entity_labels) == (2, ("Method",))
     assert project.schema.relation("Uses").pairs == (("Method", "Method"),)
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
     project = reopened(project)
     predict(project, replace(guess("p", place("parts")), label="Task"))
     assert ("p", "Method") in [row[:2] for row in items(project) if row[0] == "p"], "formerly"
@@ -82,7 +82,7 @@ def test_a_removed_type_takes_its_items_along_and_comes_back(project: Project) -
     with open_project(project.path, "ben") as other:
         remove_type(other, "entity", "Task")
     assert items(project) == [("m", "Method")]
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []
     with pytest.raises(ActionRefusedError, match="Task"):
         project.actions.set_label(1, EntityRef("m"), "Task")
     last = project.log(1)[0].id
@@ -131,4 +131,4 @@ def test_attributes_follow_their_types(project: Project) -> None:
     project.undo()
     [kept] = project.document_state(1).attributes
     assert (kept.target, kept.value) == ("e", "trial")
-    assert differing(project.connection) == []
+    assert find_differing(project.connection) == []

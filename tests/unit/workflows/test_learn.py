@@ -21,7 +21,7 @@ from sciextract.errors import ModelMismatchError
 from sciextract.inference.adapter.states import EncoderStates
 from sciextract.learning.adapter import learn
 from sciextract.store import EntityRef, Project, create_project, open_project
-from sciextract.store.events import Change, joined, replay
+from sciextract.store.events import Change, join_changes, replay
 from sciextract.store.ingest import Import
 from sciextract.store.label_changes import add_type
 from sciextract.store.maintenance.doctor import examine
@@ -333,7 +333,7 @@ def test_joined_changes_do_the_same(states: list[dict[str, int] | None], at: int
     states = [None, *states]
     changes = [made for before, after in pairwise(states) if (made := difference(before, after))]
     cut = min(at, len(changes))
-    assert replay(joined(changes[:cut], changes[cut:])) == replay(changes)
+    assert replay(join_changes(changes[:cut], changes[cut:])) == replay(changes)
 
 
 def difference(before: dict[str, int] | None, after: dict[str, int] | None) -> Change | None:

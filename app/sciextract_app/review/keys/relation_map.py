@@ -75,11 +75,7 @@ class RelationMap:
         self._is_behind = False  # the last one was decided, and none came after it
         view = desk.state.view
         mention = view.mention_of(desk.focus) if view else None
-        related = (
-            {relation.id for relation in view.relations_of.get(mention or "", ())}
-            if view
-            else set()
-        )
+        related = {row.id for row in view.relations_of.get(mention or "", ())} if view else set()
         order = self._order()
         first = next((place for place, relation in enumerate(order) if relation in related), 0)
         self._keep_focus(self._place() or first)
@@ -270,9 +266,7 @@ def draw_arcs(arcs: Sequence[Arc], height: int) -> list[str]:
     free: list[list[tuple[int, int]]] = []
     lanes: list[tuple[int, Arc]] = []
     # The longest first, so that they are outermost and the others lie within them.
-    for arc in sorted(
-        arcs, key=lambda longest: (-abs(longest.head - longest.tail), longest.head, longest.tail)
-    ):
+    for arc in sorted(arcs, key=lambda one: (-abs(one.head - one.tail), one.head, one.tail)):
         top, bottom = sorted((arc.head, arc.tail))
         fits = (n for n, used in enumerate(free) if all(bottom < a or top > b for a, b in used))
         lane = next(fits, None)

@@ -52,11 +52,7 @@ def sure_items(
     if not state.sure:
         return [], [], []
     view = state.open_view
-    waiting = {
-        entity.id: entity.score or 0.0
-        for entity in view.entities
-        if entity.state is State.UNDECIDED
-    }
+    waiting = {row.id: row.score or 0.0 for row in view.entities if row.state is State.UNDECIDED}
     unsure = {name for name, score in waiting.items() if score < of_mentions}
     open_relations = {row.id: row for row in view.relations if row.state is State.UNDECIDED}
     relations = [

@@ -271,9 +271,7 @@ class PlacesDialog(QuestionDialog):
 
 def messages_dialog(history: Sequence[PastMessage]) -> TextDialog:
     """Past messages, the latest first."""
-    lines = [
-        f"{message.at} {'!' if message.problem else ' '} {message.message}" for message in history
-    ]
+    lines = [f"{said.at} {'!' if said.problem else ' '} {said.message}" for said in history]
     return TextDialog("Messages", [("\n".join(lines) or "No messages yet", "")])
 
 
@@ -284,9 +282,7 @@ def bad_records_dialog(bad: Sequence[FormatError], count: int) -> TextDialog:
         bad: Those that are shown.
         count: All of them.
     """
-    parts = [
-        part for record in bad for part in ((record.message, "problem"), (record.hint, "hint"))
-    ]
+    parts = [part for one in bad for part in ((one.message, "problem"), (one.hint, "hint"))]
     if count > len(bad):
         parts.append((f"and {count - len(bad):,} more", "hint"))
     title = f"{counted(count, 'record')} left out; the rest is imported"
