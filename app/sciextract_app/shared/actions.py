@@ -327,12 +327,7 @@ def type_keys(labels: Sequence[str]) -> str:
 
 
 def action_hint(
-    action_id: str,
-    live: bool = True,
-    words: str = "",
-    *,
-    pinned: bool = False,
-    seldom: bool = False,
+    action_id: str, live: bool = True, words: str = "", *, seldom: bool = False
 ) -> Hint:
     """An action in the footer, with its own words or with others."""
-    return Hint(key_of(action_id), words or BY_ID[action_id].words, live, pinned, seldom)
+    return Hint(key_of(action_id), words or BY_ID[action_id].words, live, seldom)

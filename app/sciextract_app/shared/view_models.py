@@ -197,21 +197,17 @@ class Hint:
         key: As it is written for people: ``Enter``, ``x``, ``1-6``.
         words: What it does now.
         live: Whether it does something in the present situation; others are muted.
-        pinned: Whether it is shown even where there is no room for all.
-        seldom: Whether it stands back behind the others, and goes first where there is no room.
+        seldom: Whether it is muted, and goes first where there is no room.
         label: The label whose colour it has, empty for none.
         current: Whether the focus has this label already.
-        group: Keys of another group stand behind a line.
     """
 
     key: str
     words: str
     live: bool = True
-    pinned: bool = False
     seldom: bool = False
     label: str = ""
     current: bool = False
-    group: int = 0
 
 
 @dataclass(frozen=True, slots=True)

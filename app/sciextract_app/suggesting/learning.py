@@ -201,12 +201,11 @@ class LearningWork:
         self._promise(sure, "" if sure else why)
         on = [layer.value for layer, use in learned.use.items() if use.on]
         sign = "⟳ suggesting, " if suggests else ""
-        unused = (
-            f", used for: {', '.join(on) or 'nothing yet'}" if len(on) < len(learned.use) else ""
-        )
+        of = f": {', '.join(on)}" if len(on) < len(learned.use) else ""
         begun = learned.finished - learned.done
         started = f", {begun} begun" if begun else ""
-        self._show(f"{sign}learned from {learned.done}{started}{unused}")
+        of = of if on else ", not better yet"
+        self._show(f"{sign}learned from {learned.done}{started}{of}")
         off = frozenset(layer.value for layer, use in learned.use.items() if not use.on)
         if learned.change:
             self._desk.show_notice(Feedback(learned.change))

@@ -40,38 +40,41 @@ class HeaderBar(LineBar[Header]):
 
 
 def header_text(header: Header, width: int) -> Text:
-    """The header in so many cells: where room is short the model goes first, then acceptance.
+    """The header in so many cells: where room is short speed and model go first, then acceptance.
 
     Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
     """
     fields = {}
     if header.queue:
         fields["queue"] = f"▸ {fit(header.queue, _LONGEST_QUEUE)}"
-    elif header.place is not None:
-        fields["place"] = f"▸ {header.place[0]:,} of {header.place[1]:,}"
     if header.sought:
         fields["sought"] = f"looking for {fit(header.sought, 32)} alone"
     fields["progress"] = f"{header.done:,} of {header.documents:,} done"
+    if header.place is not None and not header.queue:
+        number, total = header.place
+        done = f"{header.done:,} done" if total == header.documents else fields["progress"]
+        fields["progress"] = f"abstract {number:,} of {total:,}, {done}"
     if header.missing:
         fields["missing"] = header.missing
     if header.acceptance is not None:
-        fields["acceptance"] = f"accepted {header.acceptance * 100:.0f} %"
+        fields["acceptance"] = f"{header.acceptance * 100:.0f} % were right"
     if header.speed is not None:
-        fields["speed"] = f"{header.speed:.0f} decisions/min"
+        fields["speed"] = f"{header.speed:.0f} decisions a minute"
     if header.model:
-        fields["model"] = fit(header.model, 32)
+        fields["model"] = fit(header.model, 48)
     if header.learning:
         fields["learning"] = header.learning
     if header.predicting is not None:
-        done, total = header.predicting
-        fields["prediction"] = f"⟳ predicting {done:,}/{total:,}" if total else "⟳ predicting"
+        predicted, total = header.predicting
+        of = f" {predicted:,} of {total:,}" if total else ""
+        fields["prediction"] = f"⟳ predicting{of}"
     if header.training is not None:
         epoch, epochs = header.training
         fields["training"] = f"⟳ training {epoch}/{epochs}" if epochs else "⟳ training"
     # The least needed goes first; whoever works on a queue must see that it is one until last.
     for name in (
-        *("model", "speed", "acceptance", "learning"),
-        *("prediction", "training", "missing", "place", "queue"),
+        *("speed", "model", "acceptance", "learning"),
+        *("prediction", "training", "missing", "queue"),
     ):
         if _width(fields.values()) + _LEAST_PROJECT > width:
             fields.pop(name, None)
@@ -122,10 +125,10 @@ class FooterBar(LineBar[tuple[tuple[Hint, ...], str]]):
 def footer_lines(
     hints: tuple[Hint, ...], mode: str, width: int, height: int = 1
 ) -> tuple[Text, ...]:
-    """The keys in so many lines and cells: those without room become an ellipsis, from the last of the seldom ones.
+    """The keys in so many lines and cells; where there are two, seldom ones stand on the second.
 
-    Then those that are not pinned go, then pinned ones from the front of the last; the last key of all, which leads
-    to the others or out of a mode, is kept where anything is.
+    Those without room become an ellipsis, from the last of the seldom ones, then from the last of the others; the very
+    last one, which leads to all keys or out of a mode, stays.
     """
     sign = Text(" ")
     if not isinstance(mode, Mode):
@@ -134,32 +137,31 @@ def footer_lines(
             sign.append(f"{mode}:  ", "bold")
     elif mode is not Mode.REVIEW:
         sign.append(f" {str(mode).upper()} ", "reverse bold").append(" ")
-    kept = []
-    for hint in hints:
-        key, words = visible(hint.key), visible(hint.words)
-        live = Text().append(key, "" if hint.seldom else "bold").append(f" {words}")
-        kept.append((hint, live if hint.live else Text(f"{key} {words}", "dim")))
-    place = -1  # of the ellipsis
-    needed = _measure([part for _, part in kept])
+    rows = [[hint for hint in hints if hint.seldom is seldom] for seldom in (False, True)]
+    if height < 2 or not all(rows):
+        return tuple(_keys_within(hints, sign, width, height))
+    more = _keys_within(rows[1], Text(" "), width, height - 1)
+    return (*_keys_within(rows[0], sign, width, 1), *more)
+
+
+def _keys_within(hints: Sequence[Hint], sign: Text, width: int, height: int) -> Sequence[Text]:
+    """Keys in so many lines and cells, seldom ones and those that are refused now dim."""
+    kept, place = list(hints), -1
     while True:
-        # Put together only where there may be room for it: that takes longest.
-        if needed <= (width + len(_FOOTER_BAR_GAP)) * height or len(kept) <= 1:
-            parts, group = [], kept[0][0].group if kept else 0
-            for hint, part in kept:
-                behind = "│ " if hint.group != group else ""
-                parts.append(Text().append(behind, "dim").append_text(part))
-                group = hint.group
-            if place >= 0:
-                parts.insert(place, Text(ELLIPSIS))
-            lines = tuple(flowing(sign, parts, width))
-            if len(lines) <= height and all(line.cell_len <= width for line in lines):
-                return lines
-            if len(kept) <= 1:
-                return lines[:height]
-        free = [at for at, (hint, _) in enumerate(kept[:-1]) if not hint.pinned]
-        free = [at for at in free if kept[at][0].seldom] or free
-        place = free[-1] if free else len(kept) - 2
-        needed -= kept.pop(place)[1].cell_len + len(_FOOTER_BAR_GAP)
+        parts = []
+        for hint in kept:
+            look = "" if hint.live and not hint.seldom else "dim"
+            key = Text(visible(hint.key), look or "bold")
+            parts.append(key.append(f" {visible(hint.words)}", look or "not bold"))
+        if place >= 0:
+            parts.insert(place, Text(ELLIPSIS, "dim"))
+        lines = list(flowing(sign, parts, width))
+        if len(kept) <= 1 or (
+            len(lines) <= height and all(line.cell_len <= width for line in lines)
+        ):
+            return lines[:height]
+        place = next((at for at in range(len(kept) - 2, -1, -1) if kept[at].seldom), len(kept) - 2)
+        del kept[place]
 
 
 def flowing(sign: Text, parts: Sequence[Text], width: int) -> Iterator[Text]:

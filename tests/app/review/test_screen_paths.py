@@ -42,11 +42,11 @@ def twelve(tmp_path: Path) -> Path:
 class TestGoing:
     async def test_first_last_and_by_number(self, twelve: Path) -> None:
         async with opened(twelve) as (app, pilot):
-            assert "▸ 1 of 12" in shown(pilot)
+            assert "abstract 1 of 12" in shown(pilot)
             await pilot.press("greater_than_sign")
-            assert "▸ 12 of 12" in shown(pilot)
+            assert "abstract 12 of 12" in shown(pilot)
             await pilot.press("home")
-            assert "▸ 1 of 12" in shown(pilot)
+            assert "abstract 1 of 12" in shown(pilot)
             await pilot.press("G", "1", "9", "backspace")
             assert "Go to abstract 1 to 12: 1_" in shown(pilot)
             await pilot.press("0", "enter")
@@ -63,14 +63,14 @@ class TestGoing:
             assert "4 of 4" in shown(pilot)
             assert desk_of(app).desk.number == 12
             await pilot.press("escape")
-            assert "▸ 12 of 12" in shown(pilot)
+            assert "abstract 12 of 12" in shown(pilot)
             assert "The search is over: all abstracts" in shown(pilot)
 
     async def test_the_header_has_the_speed_after_some_decisions(self, tmp_path: Path) -> None:
         async with opened(made_project(tmp_path), size=(160, 40)) as (_, pilot):
-            assert "decisions/min" not in shown(pilot)
+            assert "decisions a minute" not in shown(pilot)
             await pilot.press(*["enter"] * 12)
-            await until_shown(pilot, "decisions/min")
+            await until_shown(pilot, "decisions a minute")
 
     async def test_titles_grow_with_the_width_and_relations_with_the_height(
         self, tmp_path: Path
@@ -130,15 +130,17 @@ class TestPane:
             await pilot.press("n", "2")
             assert "others   Method 1 +, Task 1 +" in shown(pilot)
 
-    async def test_the_definition_comes_first_and_the_run_last(self, tmp_path: Path) -> None:
+    async def test_the_score_comes_first_and_the_run_before_the_definition(
+        self, tmp_path: Path
+    ) -> None:
         project_with(tmp_path, gold()).close()
         async with opened(tmp_path / "p.sciextract", size=(120, 60)) as (app, pilot):
             names = [name for name, _ in desk_of(app).desk.inspector().lines]
-            assert (names[0], names[-1]) == ("means", "from")
-            assert len(desk_of(app).desk.inspector().lines[-1][1]) < 30
+            assert names[0] == "score" and names.index("from") < names.index("means")
+            assert len(dict(desk_of(app).desk.inspector().lines)["from"]) < 30
             for _ in range(6):
                 await pilot.press("enter")
-            assert "decisions/min" in shown(pilot)
+            assert "decisions a minute" in shown(pilot)
 
 
 class TestClusters:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import State
-from sciextract.store import RelationRef
+from sciextract.store import EntityRef, RelationRef
 from sciextract_app.review.keys.relation_map import MOST_LANES, Arc, draw_arcs
 from tests.app.review.abstracts import TEXT, gold, project_with
 from tests.app.screens_support import desk_of, opened, shown
@@ -36,7 +36,20 @@ async def test_every_relation_is_decided_with_keys_of_the_desk(project: Path) ->
         assert rows["tagger1 task"].state is State.ACCEPTED
         assert (rows["f1 speed"].label, rows["f1 speed"].state) == ("COMPARE", State.EDITED)
         assert sum(row.state is State.EDITED for row in rows.values()) == 2
-        assert "⟦tagging speed►" in shown(pilot)  # the passage, at the relation behind it
+        # What had the focus was decided with a relation, so the desk goes on behind it.
+        assert desk.state.focus == EntityRef("contracts")
+
+
+@pytest.mark.asyncio
+async def test_leaving_gives_the_focus_back(project: Path) -> None:
+    async with opened(project) as (app, pilot):
+        desk = desk_of(app).desk
+        await pilot.press("L", "L", "l")
+        before, cursor = desk.focus, desk.state.cursor
+        await pilot.press("M", "j", "j", "escape")
+        assert (desk.focus, desk.state.cursor) == (before, cursor)
+        await pilot.press("k", "M", "end", "x", "u", "escape")
+        assert desk.focus != before and desk.focus in desk.state.open_queue.items
 
 
 @pytest.mark.asyncio

@@ -167,7 +167,9 @@ async def test_untouched_abstracts_get_suggestions_the_open_one_first(project: P
         await until(pilot, lambda: suggested(project).get(6) == f"model:{MODEL}/2")
         assert suggested(project)[4] == f"model:{MODEL}/2", "the open one, too"
         await pilot.press("u")
-        await until_shown(pilot, "1 of 6 done")  # the person's undo takes back their own work only
+        await until_shown(
+            pilot, "abstract 3 of 6, 1 done"
+        )  # the person's undo takes back their own work only
         turn.release()
     assert engines[0].closed
 
@@ -239,7 +241,7 @@ async def test_a_layer_that_is_switched_off_is_reported_with_the_reason(project:
         engine.use = LayerUse(False, "off since abstract 5: F1 40.0 with it and 60.0 without it")
         await pilot.press("v", "1", "D")
         await until_shown(pilot, "learned entities are off: off since abstract 5: F1 40.0 with it")
-        await until(pilot, lambda: "used for: nothing yet" in desk_of(app).learning.words)
+        await until(pilot, lambda: "not better yet" in desk_of(app).learning.words)
         # What suggests stands in the header by layer; here no model does.
         assert desk_of(app).learning.left == ("entities",)
 

@@ -48,15 +48,21 @@ class TestFooter:
     def test_dead_keys_are_dim(self) -> None:
         hints = (Hint("c", "cluster", live=False), Hint("x", "reject"))
         (line,) = footer_lines(hints, Mode.REVIEW, 80)
-        assert [str(span.style) for span in line.spans if span.style] == ["dim", "bold"]
+        assert [str(span.style) for span in line.spans if span.style] == [
+            "dim",
+            "dim",
+            "bold",
+            "not bold",
+        ]
 
-    def test_groups_stand_apart_and_seldom_keys_go_first(self) -> None:
-        edit = Hint("y", "span", seldom=True, group=2), Hint("e", "grow", group=2)
-        hints = (Hint("x", "reject", group=1), *edit, Hint("?", "keys", group=3))
-        (line,) = footer_lines(hints, Mode.REVIEW, 80)
-        assert line.plain == " x reject  │ y span  e grow  │ ? keys"
-        (line,) = footer_lines(hints, Mode.REVIEW, 34)
-        assert line.plain == " x reject  …  │ e grow  │ ? keys"
+    def test_seldom_keys_are_dim_on_the_second_line_and_go_first(self) -> None:
+        more = [Hint(key, words, seldom=True) for key, words in (("y", "span"), ("?", "keys"))]
+        hints = (Hint("x", "reject"), more[0], Hint("e", "grow"), more[1])
+        first, second = footer_lines(hints, Mode.REVIEW, 80, 2)
+        assert (first.plain, second.plain) == (" x reject  e grow", " y span  ? keys")
+        assert {str(span.style) for span in second.spans if span.style} == {"dim"}
+        (line,) = footer_lines(hints, Mode.REVIEW, 30)
+        assert line.plain == " x reject  …  e grow  ? keys"
 
     def test_no_keys(self) -> None:
         assert [line.plain for line in footer_lines((), Mode.REVIEW, 80)] == [" "]
@@ -64,7 +70,7 @@ class TestFooter:
 
 class TestHeader:
     def test_everything(self) -> None:
-        words = "accepted 84 %   sci-minilm 1.0   ⟳ predicting 12/375"
+        words = "84 % were right   sci-minilm 1.0   ⟳ predicting 12 of 375"
         assert header_text(HEADER, 120).plain == f" parsing.sciextract   37 of 412 done   {words}"
 
     @pytest.mark.parametrize("width", range(36, 120, 5))

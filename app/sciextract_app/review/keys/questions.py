@@ -107,14 +107,12 @@ class Questions:
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something here."""
         schema = self._desk.state.open_view.schema if self._desk.number else None
-        hints = [action_hint(action, pinned=True) for action in ("accept", "reject")]
-        hints += [Hint(type_keys(schema.entity_labels if schema else ()), "type")]
-        hints += [
-            Hint(keys_together(*EDGES), "edges"),
-            action_hint("invert"),
-            action_hint("next-undecided", words="pass it over"),
-        ]
-        return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
+        hints = [action_hint(name) for name in ("accept", "reject")]
+        hints += [action_hint("next-undecided", words="pass it over"), action_hint("undo")]
+        hints += [Hint(keys_together(*EDGES), "edges", seldom=True)]
+        hints += [action_hint("invert", seldom=True)]
+        hints += [Hint(type_keys(schema.entity_labels if schema else ()), "type", seldom=True)]
+        return (*hints, Hint("Esc", "back"))
 
     def _go(self, step: int) -> Feedback:
         """To the next question that is still undecided, in its abstract; the last one stays where there is none."""

@@ -72,6 +72,8 @@ class RelationMap:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.grouping = Grouping.SENTENCE
+        state = desk.state
+        self._left = desk.number, desk.focus, state.is_undecided(desk.focus), state.cursor
         self._is_behind = False  # the last one was decided, and none came after it
         view = desk.state.view
         mention = view.mention_of(desk.focus) if view else None
@@ -147,13 +149,25 @@ class RelationMap:
             self._keep_focus(place)
         return feedback
 
+    def leave(self) -> None:
+        """Give the focus back to what had it; where that was decided here, to the next item that waits."""
+        number, item, waited, cursor = self._left
+        state = self._desk.state
+        if state.view is None or self._desk.number != number:
+            return
+        is_there = item is None or state.view.row(item) is not None
+        state.focus_on(item if is_there else None)
+        state.point_at(cursor)
+        if not is_there or (waited and not state.is_undecided(item)):
+            state.advance(state.position())
+
     def footer(self) -> tuple[Hint, ...]:
         """Keys that mean something here."""
         labels = self._desk.state.open_view.schema.relation_labels if self._desk.number else ()
-        hints = [action_hint(action, pinned=True) for action in ("accept", "reject")]
-        hints += [Hint(type_keys(labels), "type"), action_hint("invert")]
-        hints += [Hint("j k PgDn Home", "move", pinned=True), Hint("Tab", "arrange", pinned=True)]
-        return (*hints, action_hint("undo", pinned=True), Hint("Esc", "back", pinned=True))
+        hints = [action_hint(name) for name in ("accept", "reject", "invert")]
+        hints += [Hint("Tab", "arrange"), Hint("j k PgDn Home", "move", seldom=True)]
+        hints += [Hint(type_keys(labels), "type", seldom=True), action_hint("undo")]
+        return (*hints, Hint("Esc", "back"))
 
     def _order(self) -> list[str]:
         return [row.relation.item_id for row in self.rows() if row.relation]

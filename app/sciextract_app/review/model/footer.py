@@ -8,7 +8,7 @@ from itertools import islice
 
 from sciextract.documents.schema import EntityType, RelationType
 from sciextract.inference.settings import SURE
-from sciextract.store import LinkRef, LinkRow, RelationRef, RelationRow
+from sciextract.store import LinkRow, RelationRow
 from sciextract_app.review.model.bulk_decision import Phase
 from sciextract_app.review.model.modes import (
     AttributeLetter,
@@ -45,6 +45,8 @@ from sciextract_app.shared.actions import EDGES, action_hint, key_of, keys_toget
 from sciextract_app.shared.document_view import Considered
 from sciextract_app.shared.view_models import DIGITS, VALUE_KEYS, Hint, named
 
+_MAIN = 6
+"""Keys of the focus that stand out in the footer."""
 _SHOWN_MENTIONS, _SHOWN_CLUSTERS = 2, 12  # more than a line has room for
 _BACK = Hint("Esc", "back")
 _HINTED = Hint("a-z", "the letters over the text")
@@ -64,7 +66,7 @@ def list_footer() -> tuple[Hint, ...]:
 
 
 def footer(state: ReviewState) -> tuple[Hint, ...]:
-    """The most important keys first; those that would be refused now are not live."""
+    """The most important keys first; in modes those that would be refused now are not live."""
     if state.view is None:
         return tuple(action_hint(action) for action in ("search", "help", "palette", "quit"))
     schema = state.view.schema
@@ -126,59 +128,79 @@ def _moves() -> str:
 
 
 def _review_keys(state: ReviewState) -> Iterator[Hint]:
-    """Keys in groups: to decide, to edit, to link, and to go elsewhere."""
-    view, item = state.open_view, state.view.row(state.focus) if state.view else None
-    relation, link = isinstance(state.focus, RelationRef), isinstance(state.focus, LinkRef)
-    mention = not relation and item is not None
-    at_home = mention and (link or view.homes.get(view.mention_of(state.focus) or ""))
-    known = state.candidates
-    accept, reject = "next" if item is None or item.state in SETTLED else "accept", "reject"
-    if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
-        others = [member.entity_id for member in view.members[item.cluster_id]]
-        other = next(
-            (other_id for other_id in others if other_id != item.entity_id), item.entity_id
-        )
-        if item.state not in SETTLED:
-            accept = f"same as {named(view.surface(other), 20)}"
-        reject = "not the same"
-    can_accept = bool(item or state.undecided_count())
-    decide = [action_hint("accept", can_accept, accept, pinned=True)]
-    decide.append(action_hint("reject", item is not None, reject, pinned=True))
-    if item is None:  # elsewhere the legend shows the digits
-        decide.append(Hint(type_keys(view.schema.entity_labels), "make a mention"))
-    target = alike_target(state)
-    words = f"all {named(view.surface(target), 16)}" if target else "all alike"
-    decide.append(action_hint("alike", target is not None, words, seldom=True))
-    mentions, relations, said = sure_items(state)
-    none_sure, least = not (mentions or relations or said), f"accept ≥ {state.threshold:.2f}"
-    if not none_sure:
-        numbers = "+".join(str(len(items)) for items in (mentions, relations, said) if items)
-        least = f"accept {numbers}, {round(100 * SURE['entity'])} % right"
-    live = state.undecided_count() > 0
-    decide.append(action_hint("accept-above", live, least, seldom=none_sure))
-    decide += [action_hint("done", pinned=True), action_hint("undo", pinned=True)]
-    edges = [] if relation else [(EDGES[::2], "grow"), (EDGES[1::2], "shrink")]
-    edit = [Hint(keys_together(*ids), words, mention, seldom=link) for ids, words in edges]
-    edit += [action_hint("select", pinned=True)]
-    edit += [action_hint("candidate", bool(known and known.spans), seldom=True)]
-    edit += [action_hint("fragment", item is not None, seldom=True)]
-    if view.schema.attributes:
-        decide.append(action_hint("attribute", bool(offered_attributes(state))))
-    connect = [action_hint("invert")] if relation else []
-    connect += [] if link else [action_hint("relate", item is not None)]
-    connect += [action_hint("join", item is not None and view.schema.coreference)]
-    connect += [action_hint(action) for action in ("leave", "merge", "split") if at_home]
-    others_known = bool(known and (known.pairs or known.links))
-    connect += [action_hint("offers", item is not None and others_known, seldom=True)]
-    go = [action_hint("jump"), Hint("arrows", "move", seldom=True)]
-    go += [action_hint("next-mention", seldom=True)] if at_home else []
-    go += [action_hint(action, seldom=True) for action in ("relations", "note")]
-    go += [action_hint("next-abstract", words="next", pinned=True)]
-    go += [action_hint("help", pinned=True)]
+    """What the focus needs, six keys at most, and after them what else would do something now."""
     if spread := _spread_hint(state):
         yield spread
-    for place, group in enumerate((decide, edit, connect, go), start=1):
-        yield from (replace(hint, group=place) for hint in group)
+    main = [hint for hint in _keys_of_focus(state) if hint.live][:_MAIN]
+    yield from main
+    shown = {hint.key for hint in main}
+    yield from (
+        replace(hint, seldom=True)
+        for hint in _other_keys(state)
+        if hint.live and hint.key not in shown
+    )
+
+
+def _keys_of_focus(state: ReviewState) -> Iterator[Hint]:
+    view = state.open_view
+    item = view.row(state.focus)
+    if not state.undecided_count():
+        yield action_hint("done")
+    if item is None:
+        yield Hint(type_keys(view.schema.entity_labels), "make a mention")
+        yield from (action_hint(name) for name in ("select", "jump", "next-in-text", "undo"))
+        return
+    accept, reject = "next" if item.state in SETTLED else "accept", "reject"
+    if isinstance(item, LinkRow):  # accepting says that its mention means the same as the others
+        others = [link.entity_id for link in view.members[item.cluster_id]]
+        other = next((name for name in others if name != item.entity_id), item.entity_id)
+        if item.state not in SETTLED:
+            accept = f"same as {named(view.surface(other), 16)}"
+        reject = "not the same"
+    yield action_hint("accept", state.undecided_count() > 0, accept)
+    yield action_hint("reject", words=reject)
+    # Accepting a relation accepts its ends: most of the keys of an abstract are saved at its beginning.
+    relations_first = view.progress.is_untouched and bool(view.relations)
+    if isinstance(item, RelationRow):
+        yield from (action_hint("invert"), action_hint("relate"))
+        yield action_hint("join", view.schema.coreference)
+        yield action_hint("relations", words="relations first" if relations_first else "")
+    elif isinstance(item, LinkRow):
+        yield from (action_hint(name) for name in ("leave", "merge", "split"))
+    else:
+        yield Hint(keys_together(*EDGES[::2]), "grow")
+        yield Hint(keys_together(*EDGES[1::2]), "shrink")
+        yield action_hint("relations", relations_first, "relations first")
+        yield action_hint("relate")
+        yield action_hint("join", view.schema.coreference)
+
+
+def _other_keys(state: ReviewState) -> Iterator[Hint]:
+    """The most useful first: the last ones go where there is no room, but for the very last."""
+    view, known = state.open_view, state.candidates
+    item, undecided = view.row(state.focus), state.undecided_count()
+    mention = view.mention_of(state.focus)
+    yield from (action_hint("done"), action_hint("undo"))
+    numbers = "+".join(str(len(items)) for items in sure_items(state) if items)
+    least = f"accept ≥ {state.threshold:.2f}"
+    if numbers:
+        least = f"accept {numbers}, {round(100 * SURE['entity'])} % right"
+    yield action_hint("accept-above", undecided > 0, least)
+    yield action_hint("attribute", bool(view.schema.attributes and offered_attributes(state)))
+    target = alike_target(state)
+    yield action_hint(
+        "alike", target is not None, f"all {named(view.surface(target), 16)}" if target else ""
+    )
+    yield action_hint("accept", undecided > 0, "next")
+    yield from (action_hint(name) for name in ("jump", "select", "next-abstract", "relations"))
+    at_home = item is not None and bool(view.homes.get(mention or ""))
+    yield from (action_hint(name, at_home) for name in ("leave", "merge", "split", "next-mention"))
+    yield action_hint("relate", item is not None)
+    yield action_hint("join", item is not None and view.schema.coreference)
+    yield action_hint("candidate", bool(known and known.spans))
+    yield action_hint("offers", item is not None and bool(known and (known.pairs or known.links)))
+    yield action_hint("fragment", item is not None)
+    yield from (action_hint(name) for name in ("note", "help"))
 
 
 def _cluster_keys(state: ReviewState) -> Iterator[Hint]:

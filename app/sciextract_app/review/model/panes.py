@@ -47,7 +47,8 @@ def passage(state: ReviewState, searched: str) -> Passage:
     view, hints, focus = state.view, state.doing.hints, state.focus
     chooses = selection(state)
     candidate = chooses.candidate if isinstance(chooses, Selecting) else None
-    focused = None if isinstance(focus, RelationRef) else view.mention_of(focus)
+    # Of a relation the end that c, z and + speak of.
+    focused = view.anchor(focus) if focus else None
     chosen = None if candidate else selected(state)
     return Passage(
         text=view.text,
@@ -204,6 +205,22 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     if isinstance(row, RelationRow) and document_view.is_illegal(view, row):
         head, tail = view.by_id[row.head].label, view.by_id[row.tail].label
         yield ILLEGAL, f"the schema allows no {row.label} from {head} to {tail}"
+    sure = "" if row.score is None else f"{row.score:.2f}, "
+    yield "score" if sure else "state", f"{sure}{row.state}"
+    mention = row.entity_id if isinstance(row, LinkRow) else row.id
+    for home in view.homes.get(mention, ()):
+        partners = [link for link in view.members[home.cluster_id] if link.entity_id != mention]
+        names = ", ".join(named(view.surface(link.entity_id), 24) for link in partners)
+        yield "same as", f"{state.letters.of(home.cluster_id)}: {names}"
+    yield "from", _source(view.sources.get(row.source_id, "?"))
+    if not isinstance(row, LinkRow | AttributeRow):
+        yield from attribute_lines(view, row.id)
+    if not isinstance(row, LinkRow):
+        others = [choice for choice in row.alternatives if choice.label != row.label][:_MOST_LABELS]
+        if others:
+            yield "next", "  ".join(f"{choice.label} {choice.score:.2f}" for choice in others)
+    if isinstance(row, EntityRow):
+        yield from _label_history(state, view, row)
     if isinstance(row, AttributeRow):
         kinds = {kind.label: kind.definition for kind in view.schema.attributes}
         yield "means", kinds.get(row.label) or "the schema has no such attribute (any more)"
@@ -216,22 +233,6 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
         definition = known.definition if known else gone if row.label else ""
         if definition:
             yield "means", definition
-    if row.score is not None:
-        yield "score", f"{row.score:.2f}"
-    if not isinstance(row, LinkRow | AttributeRow):
-        yield from attribute_lines(view, row.id)
-    if not isinstance(row, LinkRow):
-        others = [choice for choice in row.alternatives if choice.label != row.label][:_MOST_LABELS]
-        if others:
-            yield "next", "  ".join(f"{choice.label} {choice.score:.2f}" for choice in others)
-    if isinstance(row, EntityRow):
-        yield from _label_history(state, view, row)
-    yield "state", str(row.state)
-    mention = row.entity_id if isinstance(row, LinkRow) else row.id
-    for home in view.homes.get(mention, ()):
-        partners = [link for link in view.members[home.cluster_id] if link.entity_id != mention]
-        names = ", ".join(named(view.surface(link.entity_id), 24) for link in partners)
-        yield "same as", f"{state.letters.of(home.cluster_id)}: {names}"
     yield from _note(view)
     yield from _history(state, view, row)
 
@@ -269,7 +270,6 @@ def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
         yield "last", f"{event.kind}{author}, {local_time(event.at)[:16].replace('T', ' ')}"
     if row.was:
         yield "was", _was(view, json.loads(row.was))
-    yield "from", _source(view.sources.get(row.source_id, "?"))
 
 
 def _source(name: str) -> str:

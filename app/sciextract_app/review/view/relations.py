@@ -103,7 +103,7 @@ class OverReview(Screen[Feedback]):
         key = key_name(event)
         action = action_of(key)
         if key in ("escape", "q") or (action is not None and action.id == self.OPENED_BY):
-            self.dismiss(Feedback(changed=self._changed, moved=self._desk.number != self._from))
+            self.leave()
             return
         feedback = self._takes_keys.press(key, action)
         # The key that ends an abstract does nothing here.
@@ -111,6 +111,10 @@ class OverReview(Screen[Feedback]):
         feedback = replace(feedback, message=said)
         self._changed = self._changed or feedback.changed
         self.draw(feedback)
+
+    def leave(self) -> None:
+        """Back to the desk."""
+        self.dismiss(Feedback(changed=self._changed, moved=self._desk.number != self._from))
 
     def draw(self, feedback: Feedback) -> None:
         """Show everything as it is now."""
@@ -136,6 +140,11 @@ class RelationsScreen(OverReview):
         """The title with the groupings, and the lines."""
         yield TabLine(self.presenter.title, tuple(Grouping), id="title")
         yield MapPane(id="map")
+
+    def leave(self) -> None:
+        """Back to the desk, and to what had the focus there."""
+        self.presenter.leave()
+        super().leave()
 
     def draw(self, feedback: Feedback) -> None:
         """Show everything as it is now."""

@@ -230,9 +230,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         header = replace(self.desk.header(), predicting=self.predictions.progress)
         model, training = self.predictions.model or header.model, self.retraining.watch.progress
         learning = self.learning.words
-        if model and self.learning.left:
-            model = f"{model} for {', '.join(self.learning.left)}"
-        suggests = model or ("" if learning else "nothing suggests yet")
+        of = f": {', '.join(self.learning.left)}" if self.learning.left else ""
+        nothing = "" if learning else "nothing suggests yet"
+        suggests = f"suggested by {model}{of}" if model else nothing
         self.query_one(HeaderBar).show(
             replace(header, model=suggests, training=training, learning=learning)
         )
