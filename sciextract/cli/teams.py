@@ -112,7 +112,6 @@ def merge(
         f"{counted(counts.documents, 'new abstract')}; {counts.taken:,} taken over; "
         f"{counts.compared:,} worked on by both, {counted(done.disagreements, 'difference')} to decide"
     )
-    words += _attributes_in_words(done.attributes)
     if counts.removed:
         words += f"; {counts.removed:,} left out that were removed here"
     if counts.joined:
@@ -120,10 +119,6 @@ def merge(
     if done.queues:
         words += f"; queues: {', '.join(done.queues)}"
     report(done.to_json(), words, as_json)
-
-
-def _attributes_in_words(number: int) -> str:
-    return f"; attributes that differ, and stay as here: {number:,}" if number else ""
 
 
 def agree(
@@ -183,7 +178,6 @@ def adjudicate(
     """
     from sciextract.errors import ExitCode, UsageError
     from sciextract.workflows import adjudicate as work
-    from sciextract.workflows.disagreements import Decisions
 
     with open_chosen_project(project, author, read=take is None) as opened:
         differences = [case for case in work.disputes(opened, source) if not key or case.key in key]
@@ -192,8 +186,6 @@ def adjudicate(
                 f"no difference has the key {', '.join(unknown)}",
                 "sciextract adjudicate lists them",
             )
-        known = work.sources(opened, source) if source else Decisions(opened).merged()
-        attributes = work.count_attributes(opened, known.values())
         done = work.AdjudicationResult()
         left = len(differences)
         if take is not None:
@@ -204,17 +196,15 @@ def adjudicate(
             for difference in differences:
                 words = difference.in_words(opened.document_state(difference.number).text)
                 source = difference.source.removeprefix("import:")
-                line = f"{difference.key}  {difference.difference.doc_key}  {difference.difference.layer.item}  {source}  {words}"
+                line = f"{difference.key}  {difference.difference.doc_key}  {difference.difference.item}  {source}  {words}"
                 print_row(difference.to_json(), line, as_json)
     words = f"{counted(len(differences), 'difference')} to decide"
     if take is not None:
         words = f"{counted(done.decided, 'difference')} decided: {take}"
         words += f"; {left:,} left" if take == "majority" and left else ""
         words += "".join(f"; {key} is not decided: {why}" for key, why in done.refused.items())
-    words += _attributes_in_words(attributes)
-    counts = {"differences": len(differences), "decided": done.decided, "left": left}
-    summary = {**counts, "attributes": attributes, "refused": done.refused}
-    report(summary, words, as_json, aside=take is None)
+    summary = {"differences": len(differences), "decided": done.decided, "left": left}
+    report({**summary, "refused": done.refused}, words, as_json, aside=take is None)
     if done.refused:
         raise typer.Exit(ExitCode.PARTIAL if done.decided else ExitCode.FAILED)
 

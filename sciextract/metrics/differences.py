@@ -10,7 +10,15 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
-from sciextract.documents.annotations import Cluster, Entity, Layer, Relation, Span, State
+from sciextract.documents.annotations import (
+    Attribute,
+    Cluster,
+    Entity,
+    Layer,
+    Relation,
+    Span,
+    State,
+)
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX, AttributeType
 from sciextract.metrics.counts import (
@@ -28,11 +36,14 @@ class AnnotatedItem:
     """What one annotator has.
 
     Attributes:
-        id: Id of the entity or the relation; of a link its cluster's.
+        id: Id of the entity, the relation or the attribute; of a link its cluster's.
         label: Its label; empty for a link.
-        entities: Ids of the entities: itself; head and tail; the earlier and the later mention.
-        fragments: The character ranges of each.
+        entities: Ids of the entities: itself; head and tail; the earlier and the later mention. Of an attribute the id of what
+            it is said of by the first annotator.
+        fragments: The character ranges of each; of an attribute those of what it is said of, none for the abstract.
         entity_labels: The label of each.
+        on: What an attribute is said of, ``abstract``, an entity type or ``relation:LABEL``; empty for other items.
+        value: What an attribute says; empty for a flag.
     """
 
     id: str
@@ -40,6 +51,8 @@ class AnnotatedItem:
     entities: tuple[str, ...]
     fragments: tuple[tuple[Span, ...], ...]
     entity_labels: tuple[str, ...]
+    on: str = ""
+    value: str = ""
 
 
 class Item(NamedTuple):
@@ -209,6 +222,16 @@ class Difference:
         """What there is of both."""
         return [item for item in (self.first, self.second) if item is not None]
 
+    @property
+    def is_attribute(self) -> bool:
+        """Whether it is about an attribute; its layer is that of what the attribute is said of."""
+        return bool(self.items[0].on)
+
+    @property
+    def item(self) -> str:
+        """What kind of item it is about, in a word."""
+        return "attribute" if self.is_attribute else self.layer.item
+
 
 #: What the first and the second annotator have; ``None`` for nothing.
 Sides: TypeAlias = tuple[Item | None, Item | None]
@@ -338,30 +361,84 @@ def compare_attributes(
 
     Where one says nothing, the value is ``None``. Items are the same with equal fragments and labels.
     """
+    for label, *sides in _pair_attributes(first, second, kinds, symmetric_labels):
+        one, other = (side.value_of(label) for side in sides)
+        yield label, one, other
+
+
+def differing_attributes(
+    first: AnnotatedDocument,
+    second: AnnotatedDocument,
+    kinds: Collection[AttributeType],
+    symmetric_labels: frozenset[str] = frozenset(),
+) -> Iterator[Difference]:
+    """Where two annotators of a text say different things of items that both have, or of the abstract."""
+    for label, mine, theirs in _pair_attributes(first, second, kinds, symmetric_labels):
+        if mine.value_of(label) != theirs.value_of(label):
+            place = (mine.target,), mine.fragments, mine.labels, mine.on
+            said = (side.said.get(label) for side in (mine, theirs))
+            items = [
+                None if one is None else AnnotatedItem(one.id, label, *place, one.value)
+                for one in said
+            ]
+            only = DifferenceKind.ONLY_SECOND if items[0] is None else DifferenceKind.ONLY_FIRST
+            kind = DifferenceKind.OTHER_LABEL if all(items) else only
+            layer = Layer.RELATIONS if mine.on.startswith(RELATION_PREFIX) else Layer.ENTITIES
+            yield Difference(first.document.doc_key, 0, layer, kind, *items)
+
+
+def value_at(
+    document: AnnotatedDocument, item: AnnotatedItem, symmetric_labels: frozenset[str]
+) -> tuple[bool, str | None]:
+    """Whether an annotator has what an attribute is said of, and the value there, ``None`` for nothing."""
+    side = _find_said(document, symmetric_labels).get((item.on, item.fragments))
+    return side is not None, side.value_of(item.label) if side else None
+
+
+class _Said(NamedTuple):
+    """What is said of an item or the abstract: its kind, id, fragments and labels, and the attributes by label."""
+
+    on: str
+    target: str
+    fragments: tuple[tuple[Span, ...], ...]
+    labels: tuple[str, ...]
+    said: dict[str, Attribute]
+
+    def value_of(self, label: str) -> str | None:
+        return self.said[label].value if label in self.said else None
+
+
+def _pair_attributes(
+    first: AnnotatedDocument,
+    second: AnnotatedDocument,
+    kinds: Collection[AttributeType],
+    symmetric_labels: frozenset[str],
+) -> Iterator[tuple[str, _Said, _Said]]:
     if not kinds:
         return
     mine, theirs = (_find_said(side, symmetric_labels) for side in (first, second))
     for kind in kinds:
-        for place, (target, said) in mine.items():
-            if place in theirs and kind.allows(target):
-                yield kind.label, said.get(kind.label), theirs[place][1].get(kind.label)
+        for place, side in mine.items():
+            if place in theirs and kind.allows(side.on):
+                yield kind.label, side, theirs[place]
 
 
 def _find_said(
     document: AnnotatedDocument, symmetric_labels: frozenset[str]
-) -> dict[Hashable, tuple[str, dict[str, str]]]:
-    """By what makes items equal, what attributes stand on there and the values by label."""
+) -> dict[Hashable, _Said]:
+    """By what makes items equal, kind and fragments, what is said of them."""
     found = document.annotations.in_states({*State} - {State.REJECTED})
-    said = defaultdict[str, dict[str, str]](dict)
+    said = defaultdict[str, dict[str, Attribute]](dict)
     for attribute in found.attributes:
-        said[attribute.target][attribute.label] = attribute.value
-    places: dict[Hashable, tuple[str, dict[str, str]]] = {ABSTRACT: (ABSTRACT, said[""])}
-    mentions = {entity.id: (mention_of(entity), entity.label) for entity in found.entities}
-    for entity in found.entities:
-        places.setdefault(mentions[entity.id], (entity.label, said[entity.id]))
+        said[attribute.target][attribute.label] = attribute
+    sides = [_Said(ABSTRACT, "", (), (), said[""])]
+    places = {entity.id: (entity.fragments, entity.label) for entity in found.entities}
+    for name, (fragments, label) in places.items():
+        sides.append(_Said(label, name, (fragments,), (label,), said[name]))
     for link in found.relations:
-        ends = [mentions[link.head], mentions[link.tail]]
-        ends = sorted(ends) if link.label in symmetric_labels else ends
-        target = RELATION_PREFIX + link.label
-        places.setdefault((*ends, target), (target, said[link.id]))
-    return places
+        ends = [places[link.head], places[link.tail]]
+        ordered = sorted(ends) if link.label in symmetric_labels else ends
+        both = tuple(place for place, _ in ordered), tuple(label for _, label in ordered)
+        sides.append(_Said(RELATION_PREFIX + link.label, link.id, *both, said[link.id]))
+    # Of several items in one place the first.
+    return {(side.on, side.fragments): side for side in reversed(sides)}

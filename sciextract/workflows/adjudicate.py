@@ -15,12 +15,12 @@ from sciextract.store.events import Event
 from sciextract.workflows.disagreements import (
     KIND,
     MERGE,
-    THEIRS,
     Decisions,
     Dispute,
     DocumentComparison,
     Majority,
     compare_with_source,
+    take_theirs,
 )
 from sciextract.workflows.majority import propose
 
@@ -110,7 +110,7 @@ def decide(
 
     def work(doc: DocumentState, context: Context) -> None:
         if verdict == "theirs":
-            THEIRS[dispute.difference.layer](doc, context, dispute)
+            take_theirs(doc, context, dispute)
         compared = compare(project, doc, {*merged, *compare_with})
         results.append((doc, compared))
         left = sum(len(compared[by].waiting(decided)) for by in merged & compared.keys())
@@ -204,7 +204,7 @@ def decide_document(
             try:
                 with doc.whole():
                     if side == "theirs":
-                        THEIRS[dispute.difference.layer](doc, context, dispute)
+                        take_theirs(doc, context, dispute)
             except ActionRefusedError as error:
                 refused[dispute.key] = explain(error)
             else:
@@ -247,16 +247,6 @@ def compare(
     """A document as it is, or would be, against the annotations of sources, as far as they have any."""
     looked = ((source_id, compare_with_source(project, doc, source_id)) for source_id in source_ids)
     return {source_id: both for source_id, both in looked if both is not None}
-
-
-def count_attributes(project: Project, source_ids: Collection[int]) -> int:
-    """In how many attributes sources say something else, which is not among the differences to decide."""
-    if not project.schema.attributes:
-        return 0
-    docs = map(project.document_state, documents_of(project, source_ids))
-    return sum(
-        both.attributes for doc in docs for both in compare(project, doc, source_ids).values()
-    )
 
 
 def waiting(

@@ -16,9 +16,9 @@ from sciextract.formats.registry import get_format
 from sciextract.store import DocumentState, Project, events
 from sciextract.store.document_state import Context, annotated
 from sciextract.store.ingest import keep_annotations
-from sciextract.store.rows import BY_PERSONS, IN_VIEW, covered_name, types_in
+from sciextract.store.rows import BY_PERSONS, IN_VIEW, covered_name, type_of_row, types_in
 from sciextract.workflows.adjudicate import in_order, refresh_disagreements
-from sciextract.workflows.disagreements import MERGE, THEIRS, Dispute, compare_with
+from sciextract.workflows.disagreements import MERGE, Dispute, compare_with, take_theirs, types_of
 
 KIND = "corrections"
 """The word in the log."""
@@ -109,7 +109,7 @@ class Corrections:
             for one in in_order(lambda: self._differences(doc), Layer.COREFERENCE):
                 try:
                     with doc.whole():
-                        THEIRS[one.difference.layer](doc, context, one)
+                        take_theirs(doc, context, one)
                 except ActionRefusedError as error:
                     refused[one.difference.doc_key, error.message] += 1
                 else:
@@ -170,6 +170,7 @@ def _was_rejected(doc: DocumentState, one: Dispute) -> bool:
         one.difference.first is None
         and there is not None
         and one.difference.layer is Layer.ENTITIES
+        and not there.on
         and any(
             row.state is State.REJECTED and row.label == there.label
             for row in doc.on_fragments(there.fragments[0])
@@ -182,9 +183,9 @@ def _is_late(doc: DocumentState, one: Dispute) -> bool:
     there, layer = one.difference.second, one.difference.layer
     if one.difference.first or there is None or doc.progress is None or not there.label:
         return False
-    decided = {getattr(row, "label", "") for row in doc.items_of(layer) if row.state in BY_PERSONS}
+    decided = {type_of_row(row) for row in doc.items_of(layer) if row.state in BY_PERSONS}
     covered = {*doc.progress.covered, *(covered_name(layer, label) for label in decided)}
-    return layer in doc.progress.done and covered_name(layer, there.label) not in covered
+    return layer in doc.progress.done and not types_of(one.difference) <= covered
 
 
 def _written_and_read(

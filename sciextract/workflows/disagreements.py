@@ -11,22 +11,30 @@ from typing import Any, Literal
 
 from sciextract.documents.annotations import Annotations, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import RELATION_PREFIX
 from sciextract.errors import ActionRefusedError
 from sciextract.metrics.differences import (
     AnnotatedItem,
     Difference,
     DifferenceKind,
-    compare_attributes,
     differences,
+    differing_attributes,
 )
 from sciextract.snapshot.documents import mention_states
-from sciextract.store import DocumentState, EntityRow, Project
+from sciextract.store import AttributeRef, DocumentState, EntityRow, Project
 from sciextract.store.actions.editing import Edit
-from sciextract.store.coverage import covered_attributes
+from sciextract.store.coverage import covered_attributes, with_types
 from sciextract.store.document_state import Context, annotated, whole
 from sciextract.store.events import REDO, UNDO, UNDONE
 from sciextract.store.ingest import latest_of_source
-from sciextract.store.rows import BY_PERSONS, IN_VIEW, ProgressRow, original_of
+from sciextract.store.rows import (
+    BY_PERSONS,
+    IN_VIEW,
+    ProgressRow,
+    attribute_name,
+    covered_name,
+    original_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +88,11 @@ class Dispute:
             words = "nothing"
             if item is not None:
                 mentions = [" ".join(span.of(text) for span in spans) for spans in item.fragments]
-                words = f"{mentions[0]} [{item.label}]"
-                if len(mentions) > 1:
+                words = f"{(mentions or ['abstract'])[0]} [{item.label}]"
+                if item.on:
+                    value = ": ".join(filter(None, (item.label, item.value)))
+                    words = f"{' … '.join(mentions) or 'abstract'} [{value}]"
+                elif len(mentions) > 1:
                     words = f" {item.label or 'same as'} ".join(mentions)
             sides.append(f"{name}: {words}")
         words = "  |  ".join(sides)
@@ -93,7 +104,7 @@ class Dispute:
         """The dispute as one JSON object."""
         one = self.difference
         place = {"key": self.key, "number": self.number, "doc_key": one.doc_key}
-        kind = {"source": self.source, "layer": one.layer.item, "kind": one.kind.value}
+        kind = {"source": self.source, "layer": one.item, "kind": one.kind.value}
         both = {"mine": _plain(one.first), "theirs": _plain(one.second)}
         return place | kind | both | {"majority": self.proposal and asdict(self.proposal)}
 
@@ -108,7 +119,6 @@ class DocumentComparison:
         theirs: What the other source has.
         disputes: Where they differ, also what has been decided already.
         covered: What the other source has looked for; everything when ``None``.
-        attributes: How many attributes differ that both looked for, of a file those that it has.
     """
 
     source: str
@@ -116,7 +126,6 @@ class DocumentComparison:
     theirs: AnnotatedDocument
     disputes: tuple[Dispute, ...]
     covered: frozenset[str] | None
-    attributes: int
 
     def waiting(self, decided: frozenset[str]) -> list[Dispute]:
         """The differences that are not among the decided ones.
@@ -168,6 +177,7 @@ def compare_with(
     differing = differences([mine], [theirs], project.schema.symmetric_labels)
     if covered is not None:
         differing = [*_were_looked_at(differing, doc, annotations, covered)]
+    differing += _differing_attributes(project, doc, theirs, covered)
     number, sha = doc.stored.number, mine.document.text_sha256
     listed: dict[str, Dispute] = {}
     for one in differing:
@@ -175,7 +185,7 @@ def compare_with(
         sides = [_plain(side, ids=False) for side in (one.first, one.second)]
         keys = []
         for kind, both in ((one.kind, sides), (_EXCHANGED.get(one.kind, one.kind), sides[::-1])):
-            text = json.dumps([sha, one.layer.item, kind, both], sort_keys=True)
+            text = json.dumps([sha, one.item, kind, both], sort_keys=True)
             keys.append(hashlib.blake2b(text.encode(), digest_size=6).hexdigest())
         cluster: tuple[tuple[Span, ...], ...] = ()
         if one.layer is Layer.COREFERENCE and one.second is not None:
@@ -183,18 +193,31 @@ def compare_with(
             mentions = next(known.mentions for known in clusters if known.id == wanted)
             cluster = tuple(theirs.annotations.entity(mention).fragments for mention in mentions)
         listed[keys[0]] = Dispute(number, source, keys[0], keys[1], one, cluster)
-    symmetric, here = project.schema.symmetric_labels, (doc.progress or ProgressRow()).looked_for
+    return DocumentComparison(source, mine, theirs, tuple(listed.values()), covered)
+
+
+def _differing_attributes(
+    project: Project, doc: DocumentState, theirs: AnnotatedDocument, covered: frozenset[str] | None
+) -> Iterator[Difference]:
+    """Where attributes that both have looked for differ; of a file, which may hold none, those that it has."""
+    mine = annotated(doc, project.sources, IN_VIEW)
+    here = (doc.progress or ProgressRow()).looked_for
     looked_for = here if covered is None else here & covered
     [kinds] = covered_attributes(project.schema, [looked_for])
-    said = compare_attributes(mine, theirs, kinds, symmetric)
-    apart = sum(
-        one != other and (other is not None or covered is not None) for _, one, other in said
-    )
-    return DocumentComparison(source, mine, theirs, tuple(listed.values()), covered, apart)
+    # An attribute that mentions have as well is finished with them: of relations nobody was asked yet.
+    own, other = (with_types(side, looked_for.__contains__) for side in (mine, theirs))
+    for one in differing_attributes(own, other, kinds, project.schema.symmetric_labels):
+        if one.second is not None or covered is not None:
+            yield one
 
 
 def types_of(one: Difference) -> set[str]:
     """The types that somebody has to have looked for to say something about a difference."""
+    if one.is_attribute:
+        relation = one.items[0].on.partition(RELATION_PREFIX)[2]
+        return {attribute_name(one.items[0].label)} | (
+            {covered_name(Layer.RELATIONS, relation)} if relation else set()
+        )
     return {f"{one.layer}:{item.label}" if item.label else str(one.layer) for item in one.items}
 
 
@@ -260,6 +283,7 @@ def _plain(item: AnnotatedItem | None, *, ids: bool = True) -> dict[str, Any] | 
         return None
     spans = [[[s.char_start, s.char_end] for s in fragments] for fragments in item.fragments]
     plain = {"label": item.label, "fragments": spans, "entity_labels": list(item.entity_labels)}
+    plain |= {"on": item.on, "value": item.value} if item.on else {}
     return plain | ({"id": item.id, "entities": list(item.entities)} if ids else {})
 
 
@@ -425,6 +449,14 @@ def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
                 edit.join(mention, home)
 
 
+def _take_attribute(doc: DocumentState, context: Context, dispute: Dispute) -> None:
+    one, edit = dispute.difference, Edit(doc, context)
+    if one.second is not None:
+        edit.set_attribute(one.second.entities[0], one.second.label, one.second.value)
+    elif one.first is not None:
+        edit.decide(AttributeRef(one.first.id), accept=False)
+
+
 def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow:
     for row in doc.on_fragments(item.fragments[place]):
         if row.in_view:
@@ -435,9 +467,16 @@ def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow
     )
 
 
-#: By layer, what makes the document say what the other side says.
-THEIRS = {
-    Layer.ENTITIES: _take_entity,
-    Layer.RELATIONS: _take_relation,
-    Layer.COREFERENCE: _take_link,
-}
+def take_theirs(doc: DocumentState, context: Context, dispute: Dispute) -> None:
+    """Make the document say what the other side says.
+
+    Raises:
+        ActionRefusedError: It cannot be done (yet).
+    """
+    one = dispute.difference
+    if one.is_attribute:
+        _take_attribute(doc, context, dispute)
+    elif one.layer is Layer.ENTITIES:
+        _take_entity(doc, context, dispute)
+    else:
+        (_take_relation if one.layer is Layer.RELATIONS else _take_link)(doc, context, dispute)

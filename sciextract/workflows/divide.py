@@ -17,7 +17,7 @@ from sciextract.store.maintenance.backup import copy_project
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
 from sciextract.store.project_settings import merge_schemas
 from sciextract.store.queries import SavedQueue, bring_queues, save_queue
-from sciextract.workflows.adjudicate import count_attributes, refresh_disagreements
+from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions
 
 SHARED = "shared"
@@ -127,19 +127,17 @@ class MergeReport:
     Attributes:
         counts: Documents and items.
         disagreements: Differences with the other project that wait for a decision.
-        attributes: How many attributes differ, which stay as they are here.
         queues: Names under which saved queues of the other project were added.
     """
 
     counts: MergeCounts
     disagreements: int
-    attributes: int = 0
     queues: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
-        found = {"disagreements": self.disagreements, "attributes": self.attributes}
-        return asdict(self.counts) | found | {"queues": list(self.queues)}
+        found = {"disagreements": self.disagreements, "queues": list(self.queues)}
+        return asdict(self.counts) | found
 
 
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
@@ -179,5 +177,4 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
             counts = refresh_disagreements(project, join.add(batch), decisions)
             disagreements += counts[project.source_id(source)]
         queues = tuple(bring_queues(project, theirs, other.stem, join.joined))
-        attributes = count_attributes(project, [project.source_id(source)])
-    return MergeReport(join.counts, disagreements, attributes, queues)
+    return MergeReport(join.counts, disagreements, queues)

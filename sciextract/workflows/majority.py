@@ -9,7 +9,7 @@ from itertools import product
 from typing import Literal
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.differences import AnnotatedItem, Difference
+from sciextract.metrics.differences import AnnotatedItem, Difference, value_at
 from sciextract.store import Project
 from sciextract.store.finished import document_before
 from sciextract.store.project_settings import read_covered
@@ -68,8 +68,15 @@ def _side_of(
         clusters = ([side.entity(id_).fragments for id_ in c.mentions] for c in side.clusters)
         is_joined = any({*link.fragments} <= {*cluster} for cluster in clusters)
         return "theirs" if is_joined == (one.first is None) else "mine"
-    there = [other.difference for other in both.disputes if other.difference.layer is one.layer]
-    near = [other for other in there if _meet(other, one)]
+    if one.is_attribute:
+        has_item, value = value_at(both.theirs, one.items[0], symmetric)
+        mine, theirs = (item.value if item else None for item in (one.first, one.second))
+        if not has_item or value not in (mine, theirs):
+            return None
+        return "mine" if value == mine else "theirs"
+    there = (dispute.difference for dispute in both.disputes)
+    alike = [other for other in there if other.layer is one.layer and not other.is_attribute]
+    near = [other for other in alike if _meet(other, one)]
     said = _form(one.first, symmetric), _form(one.second, symmetric)
     if said in [(_form(other.first, symmetric), _form(other.second, symmetric)) for other in near]:
         return "theirs"

@@ -86,12 +86,39 @@ def test_two_annotators_are_compared_in_what_both_have_looked_for(
     lines = run("agree", str(project), str(other)).splitlines()
     assert any("negated kappa" in line and "1 of 2 equal" in line for line in lines)
     merged = json.loads(run("merge", str(other), "--project", str(project), "--json"))
-    assert merged["attributes"] == 1
-    listed = CliRunner().invoke(make_app(), ["adjudicate", "--project", str(project)])
-    assert "attributes that differ" in listed.stderr
+    assert merged["disagreements"] == 1
+    [line] = run("adjudicate", "--project", str(project), "--json").splitlines()
+    assert (json.loads(line)["layer"], json.loads(line)["theirs"]["label"]) == (
+        "attribute",
+        "negated",
+    )
     with open_project(project, "ann") as opened:
         desk = Adjudication(opened, other_sources(opened, Decisions(opened)), 10)
-        assert any("attributes that differ: 1" in count for count in desk.view().counts)
+        [shown] = desk.view().lines
+        assert (shown.kind, shown.there) == ("attribute: only there", "negated · ‹The›")
+        assert "taken over" in desk.press("enter").message
+        [said] = [row for row in opened.document_state(10).attributes if row.label == "negated"]
+        assert said.state is State.ADDED
+        desk.press("u")
+        assert len(desk.view().lines) == 1
+    done = json.loads(run("adjudicate", "--take", "theirs", "--project", str(project), "--json"))
+    assert (done["decided"], done["left"]) == (1, 0)
+
+
+def test_most_annotators_say_what_an_attribute_is(project: Path, tmp_path: Path) -> None:
+    others = [Path(shutil.copy(project, tmp_path / f"{name}.sciextract")) for name in ("ben", "cy")]
+    for path, value in zip((project, *others), ("yes", "no", "no"), strict=True):
+        with open_project(path, path.stem) as opened:
+            opened.actions.set_attribute(9, "", "include", value)
+            opened.actions.mark_done(9)
+    for path in others:
+        run("merge", str(path), "--project", str(project))
+    lines = map(json.loads, run("adjudicate", "--project", str(project), "--json").splitlines())
+    assert [line["majority"] for line in lines] == [{"side": "theirs", "votes": 2, "voters": 3}] * 2
+    done = json.loads(run("adjudicate", "--take", "majority", "--project", str(project), "--json"))
+    assert done["left"] == 0
+    with open_project(project, read=True) as opened:
+        assert [row.value for row in opened.document_state(9).attributes] == ["no"]
 
 
 def test_what_is_likely_included_comes_first(project: Path) -> None:

@@ -50,7 +50,7 @@ class OpenDifference:
         one = self.dispute.difference
         items = [item for item in (one.first, one.second) if item is not None]
         places = [(at[0].char_start, at[-1].char_end) for item in items for at in item.fragments]
-        return *max(places), _LAYERS.index(one.layer), *self.id
+        return *max(places, default=(0, 0)), _LAYERS.index(one.layer), *self.id
 
 
 class ComparedAbstract:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sciextract.documents.annotations import Layer, State
 from sciextract.errors import SciextractError
 from sciextract.store import (
+    AttributeRef,
     EntityRef,
     ItemRef,
     LinkRef,
@@ -159,6 +160,8 @@ class Adjudication:
         one = self.now.dispute.difference if self.now else None
         if one is None or one.first is None:
             return None
+        if one.is_attribute:
+            return AttributeRef(one.first.id)
         if one.layer is Layer.COREFERENCE:
             return LinkRef(one.first.id, one.first.entities[1])
         return EntityRef(one.first.id) if one.layer is Layer.ENTITIES else RelationRef(one.first.id)
@@ -254,9 +257,7 @@ class Adjudication:
         here = "none here"
         if self.abstract is not None and self.now is not None:
             here = f"{self.abstract.index(self.now) + 1} of {len(self._waiting)} here"
-        counts: tuple[str, ...] = (here, left)
-        if self.abstract and (apart := sum(one.attributes for one in self.abstract.compared)):
-            counts += (f"attributes that differ: {apart}, set them at the desk",)
+        counts = here, left
         against = ", ".join(source_words(side.name) for side in self.sides)
         title = f"{self.project.path.name} ⇄ {against}"
         both = self.now.both if self.now else None
@@ -299,7 +300,7 @@ class Adjudication:
             partners=elsewhere if focused else (*places, *elsewhere),
         )
         words = drawing.words(own, one.layer)
-        if own is None and other is not None and is_mine and one.layer is Layer.ENTITIES:
+        if own is None and other is not None and is_mine and one.item == Layer.ENTITIES.item:
             rows = self.abstract.document.on_fragments(other.fragments[0]) if self.abstract else ()
             states = [row.state for row in rows if row.label == other.label]
             if State.UNDECIDED in states:
@@ -307,7 +308,7 @@ class Adjudication:
             elif State.REJECTED in states:
                 words += ": rejected here"
         item = own or other
-        if item is None:
+        if item is None or one.is_attribute:
             return SideView(name, passage, (words,), focused)
         more = drawing.cluster_words(item, is_mine)
         if one.layer is Layer.COREFERENCE:

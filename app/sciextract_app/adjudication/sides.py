@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sciextract.documents.annotations import Cluster, Layer, Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema import LabelSchema
+from sciextract.documents.schema import RELATION_PREFIX, LabelSchema
 from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
 from sciextract_app.shared import document_view
 from sciextract_app.shared.document_view import ALL, NO_LETTER, title_end_of
@@ -148,6 +148,10 @@ class SideDrawing:
             return NOTHING
         text = self.mine.document.text
         strings = [named(" ".join(span.of(text) for span in place)) for place in item.fragments]
+        if item.on:
+            said = f"{item.label}: {named(item.value, 40)}" if item.value else item.label
+            relation = item.on.partition(RELATION_PREFIX)[2]
+            return f"{said} · {f' {relation} '.join(strings) or 'this abstract'}"
         if layer is Layer.ENTITIES:
             return f"{strings[0]} {item.label}"
         if layer is Layer.COREFERENCE:
@@ -158,7 +162,8 @@ class SideDrawing:
     def line(self, one: Difference, kind: str, focused: bool) -> DifferenceLine:
         """A difference in the list of them."""
         here, there = (self.words(item, one.layer) for item in (one.first, one.second))
-        return DifferenceLine(f"{_LAYERS[one.layer]}: {kind}", here, there, focused)
+        what = one.item if one.is_attribute else _LAYERS[one.layer]
+        return DifferenceLine(f"{what}: {kind}", here, there, focused)
 
     def kind(self, one: Difference) -> str:
         """How the two sides differ."""
@@ -170,6 +175,8 @@ class SideDrawing:
                 return "other cluster"
         if first is None or second is None:
             return "only there" if first is None else "only here"
+        if one.is_attribute:
+            return "other value"
         parts = [] if first.label == second.label else ["type"]
         if one.kind is DifferenceKind.OTHER_BOUNDARIES:
             parts.insert(0, "edges" if one.layer is Layer.ENTITIES else "mentions")
