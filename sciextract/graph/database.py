@@ -68,12 +68,12 @@ DERIVED = (
 WITHOUT ROWID""",
     """CREATE TABLE node (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, label INTEGER NOT NULL, documents INTEGER NOT NULL,
-    mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER,
+    alone INTEGER NOT NULL, mentions INTEGER NOT NULL, degree INTEGER NOT NULL, first_year INTEGER, last_year INTEGER,
     extracted_documents INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
     generic INTEGER NOT NULL
 )""",
     # The abstracts that name a node: mentions are extracted; matched are places in the text where one of its names stands
-    # by itself, nested those where one stands within a longer name of another node.
+    # by itself, nested those where one is the head of a longer name of another node; alone counts without the latter.
     """CREATE TABLE node_document (
     node INTEGER, document INTEGER, mentions INTEGER NOT NULL, matched INTEGER NOT NULL, nested INTEGER NOT NULL,
     PRIMARY KEY (node, document)
@@ -82,7 +82,8 @@ WITHOUT ROWID""",
     """CREATE TABLE unmatched (node INTEGER, form INTEGER, reason TEXT NOT NULL, PRIMARY KEY (node, form)) WITHOUT ROWID""",
     """CREATE TABLE node_label (node INTEGER, label INTEGER, mentions INTEGER NOT NULL, PRIMARY KEY (node, label))
 WITHOUT ROWID""",
-    """CREATE TABLE node_year (node INTEGER, year INTEGER, documents INTEGER NOT NULL, PRIMARY KEY (node, year))
+    """CREATE TABLE node_year (
+    node INTEGER, year INTEGER, documents INTEGER NOT NULL, alone INTEGER NOT NULL, PRIMARY KEY (node, year))
 WITHOUT ROWID""",
     """CREATE TABLE alias (
     node INTEGER, form INTEGER, rules INTEGER, documents INTEGER NOT NULL, mentions INTEGER NOT NULL,
@@ -106,8 +107,8 @@ WITHOUT ROWID""",
 )
 
 INDEXES = (
-    "CREATE INDEX node_documents ON node (documents DESC)",
-    "CREATE INDEX node_label_documents ON node (label, documents DESC)",
+    "CREATE INDEX node_alone ON node (alone DESC)",
+    "CREATE INDEX node_label_alone ON node (label, alone DESC)",
     "CREATE INDEX document_nodes ON node_document (document)",
     "CREATE INDEX support_document ON support (document, edge)",
     "CREATE INDEX edge_head ON edge (head, documents DESC)",
@@ -137,7 +138,7 @@ class UnknownNodeError(GraphError):
 
 
 APPLICATION_ID = int.from_bytes(b"SciG", "big")
-VERSION = 13
+VERSION = 14
 """Counts up when the tables change, or a mention gets another normal form: no graph mixes both, older ones are built anew."""
 
 

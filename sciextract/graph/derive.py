@@ -9,13 +9,13 @@ from sqlite3 import Connection
 
 from sciextract.graph.database import INDEXES, run_statements
 from sciextract.graph.matching import COMMON
-from sciextract.graph.normalisation import MergeRule
+from sciextract.graph.normalisation import MergeRule, without_determiner
 from sciextract.graph.relation_types import known_symmetric
 from sciextract.graph.repairs import repair_nodes
 
 # What names a node: forms that mean it by themselves, else the wording of an expansion, else whatever is there. The rules
 # up to SPACE are differences of spelling; by all others it is another name.
-_SPELLING = 2 * int(MergeRule.SPACE) - 1
+_SPELLING = (2 * int(MergeRule.SPACE) - 1) | int(MergeRule.SPELLING | MergeRule.NUMERAL)
 _ANOTHER_NAME = sum(map(int, MergeRule)) & ~_SPELLING
 _SHORT = int(MergeRule.ACRONYM | MergeRule.CORPUS_ACRONYM)
 _NOT_SHORT = _ANOTHER_NAME & ~_SHORT
@@ -25,7 +25,7 @@ _GENERIC_SHARE = 0.2
 _BY_ITSELF = ~_ANOTHER_NAME
 _NO_SPACE_RULE = int(MergeRule.HYPHEN) | _ANOTHER_NAME
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
-_FIRST = "mentions * 32768 - rules"
+_FIRST = "mentions * 65536 - rules"
 
 
 def _node_of(row: str, column: str) -> str:
@@ -55,7 +55,7 @@ SELECT edge, head, tail, label, count(DISTINCT document), count(*), avg(score), 
 _OWN_FORM = f"rules | {_BY_ITSELF} = {_BY_ITSELF}"
 _NODES = (
     """INSERT INTO node_year
-SELECT n.node, d.year, count(*) FROM node_document n JOIN document d ON d.id = n.document
+SELECT n.node, d.year, count(*), sum(n.mentions + n.matched > 0) FROM node_document n JOIN document d ON d.id = n.document
 WHERE d.year IS NOT NULL GROUP BY n.node, d.year""",
     "INSERT INTO node_label SELECT node, label, sum(mentions) FROM mention GROUP BY node, label",
     """CREATE TEMP TABLE form_use AS
@@ -88,10 +88,10 @@ FROM form_use u JOIN form f ON f.id = u.form
 JOIN title t ON t.node = u.node JOIN form named ON named.id = t.form
 ORDER BY 1, 2, 3""",
     """INSERT INTO node
-SELECT c.node, f.surface, l.label, c.documents, c.mentions, coalesce(d.degree, 0), y.first, y.last,
+SELECT c.node, without_determiner(f.surface), l.label, c.documents, c.alone, c.mentions, coalesce(d.degree, 0), y.first, y.last,
     c.extracted, c.matched, c.nested, 0
 FROM (
-    SELECT node, count(*) AS documents, sum(mentions > 0) AS extracted, sum(mentions) AS mentions,
+    SELECT node, count(*) AS documents, sum(mentions + matched > 0) AS alone, sum(mentions > 0) AS extracted, sum(mentions) AS mentions,
         sum(matched) AS matched, sum(nested) AS nested
     FROM node_document GROUP BY node
 ) c
@@ -152,6 +152,7 @@ def derive(connection: Connection, symmetric: Iterable[str]) -> None:
     """
     rows = [(label,) for label in sorted(symmetric)]
     connection.executemany("INSERT INTO symmetric SELECT id FROM label WHERE name = ?", rows)
+    connection.create_function("without_determiner", 1, without_determiner, deterministic=True)
     run_statements(connection, _EDGES + _NODES)
     # A term that several abstracts abbreviate, such as "language models (LMs)", tells something, however often it stands.
     generic = """UPDATE node SET generic = 1 WHERE (

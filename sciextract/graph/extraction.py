@@ -19,7 +19,7 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.database import packed
-from sciextract.graph.normalisation import MergeRule, clean, normal_form
+from sciextract.graph.normalisation import MergeRule, clean, names_nothing, normal_form
 from sciextract.graph.relation_types import former_names, is_drawn
 from sciextract.graph.values import MATERIALS, METHOD, METRIC, NUMBER, Spot, Value, find_values
 
@@ -296,7 +296,8 @@ def _mention(
     form = normal_form(bare or surface)
     meaning = expanded.get(form.key)
     rules = form.rules | _ACRONYM * bool(meaning or bare != surface)
-    return NamedMention(entity, surface, meaning or form.key, rules, link)
+    key = meaning or ("" if names_nothing(form) else form.key)
+    return NamedMention(entity, surface, key, rules, link)
 
 
 def _is_another(mention: NamedMention, best: NamedMention, spelled_out: frozenset[str]) -> bool:

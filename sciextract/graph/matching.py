@@ -3,7 +3,8 @@
 All names are looked for in all texts at once (A. V. Aho and M. J. Corasick, Communications of the ACM 18, 1975), as
 whole words, in any case and number, except acronyms, which need their capitals. Places in lower case count by
 themselves: "trades" is not a name because TraDeS is, nor "art" because ART is. Of names that overlap the longest of
-the leftmost counts as matched, the others as nested.
+the leftmost counts as matched; of the others those that end it, or reach beyond it, as nested: "diabetes" in "type 2
+diabetes", but not "type 2". Behind "non" nothing counts, for "non-insulin-dependent" says the opposite.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ from typing import NamedTuple
 from ahocorasick_rs import AhoCorasick
 
 from sciextract.graph.database import unpacked
-from sciextract.graph.normalisation import MergeRule, normal_form, without_accents
+from sciextract.graph.normalisation import MergeRule, normal_form, read_numerals, without_accents
 from sciextract.text.english import singular
+from sciextract.text.spelling import american
 
 # "WMT14" is two words, so that WMT is found in it, "word2vec" is one.
 _WORD = re.compile(
@@ -59,20 +61,21 @@ class WordSequence(NamedTuple):
 
 @lru_cache(maxsize=1 << 17)
 def _bare(word: str) -> str:
-    return singular(without_accents(word).translate(_APOSTROPHES).casefold())
+    return american(singular(without_accents(word).translate(_APOSTROPHES).casefold()))
 
 
 def words_of(text: str) -> WordSequence:
-    """The words of a text, with a break where no name continues.
+    """The words of a text in American spelling, with a break where no name continues.
 
     >>> words_of("Neural-network models. We").haystack.split("\\x1f")
     ['', 'neural', 'network', 'model', '\\x1e', 'we', '']
     """
     # What stands between words, and words, in turn; nothing follows the last one.
     pieces = [*_WORD.split(text)[:-1], ""]
+    words = read_numerals(pieces[1::2])
     parts = [
         _bare(word) + (_EDGE if gap == " " or not _END_OF_NAME.search(gap) else _END)
-        for word, gap in zip(pieces[1::2], pieces[2::2], strict=True)
+        for word, gap in zip(words, pieces[2::2], strict=True)
     ]
     edges = accumulate(map(len, parts), initial=0)
     return WordSequence(_EDGE + "".join(parts), list(accumulate(map(len, pieces))), list(edges))
@@ -88,6 +91,8 @@ class _Pattern:
         words: How many words it has.
         extracted: Mentions of these words without a capital or a digit inside.
         matched: Places of these words in the texts, likewise.
+        capitals: Mentions of them as an acronym.
+        guessed: Places of the acronym in texts that do not say what it stands for.
         nested: Those within longer names.
         forms: How it is written, with the node of each.
     """
@@ -97,6 +102,8 @@ class _Pattern:
     words: int = 0
     extracted: int = 0
     matched: int = 0
+    capitals: int = 0
+    guessed: int = 0
     nested: int = 0
     forms: set[tuple[int, int]] = field(default_factory=set)
 
@@ -112,13 +119,17 @@ def match_names(connection: Connection) -> None:
     patterns = _patterns(connection)
     if not patterns:
         return
-    columns = "pattern, node, proper, document, matched INTEGER, nested INTEGER"
+    columns = "pattern, node, written, document, matched INTEGER, nested INTEGER"
     connection.execute(f"CREATE TEMP TABLE place ({columns})")
     places = _places(connection, patterns)
     connection.executemany("INSERT INTO place VALUES (?, ?, ?, ?, ?, ?)", places)
-    # What is hardly ever extracted where it stands is not a name there, or none within longer names.
+    # What is hardly ever extracted where it stands is not a name there, or none within longer names; an acronym, only where
+    # the text explains it.
     connection.execute("CREATE TEMP TABLE common (pattern INTEGER PRIMARY KEY, parts INTEGER)")
+    connection.execute("CREATE TEMP TABLE unsure (pattern INTEGER PRIMARY KEY)")
     for number, pattern in enumerate(patterns.values()):
+        if pattern.capitals < _COMMON_WORD * pattern.guessed:
+            connection.execute("INSERT INTO unsure VALUES (?)", (number,))
         least = _COMMON_WORD if pattern.words == 1 else _COMMON_WORDS
         anywhere = pattern.extracted < least * pattern.matched
         if anywhere or pattern.extracted < _COMMON_WORDS * (pattern.matched + pattern.nested):
@@ -128,12 +139,14 @@ def match_names(connection: Connection) -> None:
     connection.execute(
         """INSERT INTO node_document SELECT node, document, 0, sum(matched), sum(nested) FROM (
             SELECT p.node, p.document, p.matched, CASE WHEN c.parts THEN 0 ELSE p.nested END AS nested
-            FROM place p LEFT JOIN common c ON c.pattern = p.pattern AND NOT p.proper WHERE coalesce(c.parts, 1)
+            FROM place p LEFT JOIN common c ON c.pattern = p.pattern AND NOT p.written
+            WHERE coalesce(c.parts, 1) AND NOT (p.written = 2 AND p.pattern IN unsure)
         ) WHERE matched + nested > 0 GROUP BY node, document ORDER BY 1, 2
         ON CONFLICT DO UPDATE SET matched = excluded.matched, nested = excluded.nested"""
     )
     connection.execute("DROP TABLE place")
     connection.execute("DROP TABLE common")
+    connection.execute("DROP TABLE unsure")
 
 
 _UNMATCHED = "INSERT OR IGNORE INTO unmatched VALUES (?, ?, ?)"
@@ -160,6 +173,7 @@ def _patterns(connection: Connection) -> dict[str, _Pattern]:
             pattern.extracted += mentions
         if normal.is_acronym and normal.key in numbers:
             pattern.acronyms[normal.key] = numbers[normal.key]
+            pattern.capitals += mentions
         elif mentions > pattern.node[1]:
             pattern.node = node, mentions
     patterns.pop(_EDGE, None)
@@ -179,13 +193,14 @@ def _is_proper(surface: str) -> bool:
 
 def _places(
     connection: Connection, patterns: Mapping[str, _Pattern]
-) -> Iterator[tuple[int, int, bool, int, int, int]]:
-    """How often a pattern names a node in a text, in lower case or as a proper name.
+) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """How often a pattern names a node in a text: in lower case (0), as a proper name (1), as an acronym not explained there (2).
 
     By itself, and within or across a longer name.
     """
     automaton, named = AhoCorasick(list(patterns)), list(patterns.values())
     resolved = dict(connection.execute("SELECT name, node FROM resolved"))
+    ambiguous = {short for (short,) in connection.execute("SELECT DISTINCT short FROM ambiguous")}
     expansions: dict[int, dict[int, int]] = defaultdict(dict)
     for document, short, long in connection.execute("SELECT document, short, long FROM expansion"):
         expansions[document][short] = resolved.get(long, long)
@@ -202,23 +217,35 @@ def _places(
             first = bisect_left(edges, begin)
             last = first + length_of[index] - 1
             surface = text[bounds[2 * first] : bounds[2 * last + 1]]
-            node = node_of[index]
+            node: int | None = node_of[index]
+            guessed = False
             if acronyms := acronyms_of[index]:
                 name = acronyms.get(normal_form(surface).key)
                 if name is not None:
-                    node = own.get(name, resolved.get(name, name))
-            if node in nodes:
-                found.append((first, -last, index, node, _is_proper(surface)))
-        counts: dict[tuple[int, int, bool], list[int]] = {}
+                    # An acronym with several meanings is read only where the abstract says which.
+                    meant = resolved.get(name, None if name in ambiguous else name)
+                    node = own.get(name, meant)
+                    # CI may be anything; GPT-4 is not.
+                    guessed = name not in own and surface.isalpha()
+            negated = (
+                first and text[bounds[2 * first - 2] : bounds[2 * first - 1]].casefold() == "non"
+            )
+            if node is not None and node in nodes and not negated:
+                found.append(
+                    (first, -last, index, node, 2 if guessed else int(_is_proper(surface)))
+                )
+        counts: dict[tuple[int, int, int], list[int]] = {}
         reached, longest = -1, 0
-        for first, last, index, node, proper in sorted(found):
+        for first, last, index, node, written in sorted(found):
             by_itself = first > reached
             if by_itself:
                 reached, longest = -last, node
-            elif node == longest:
+            elif node == longest or -last < reached:
                 continue  # "BLEU" within "BLEU score" is the same thing, named once
-            counts.setdefault((index, node, proper), [0, 0])[0 if by_itself else 1] += 1
-            if not proper:
+            counts.setdefault((index, node, written), [0, 0])[0 if by_itself else 1] += 1
+            if written == 2:
+                named[index].guessed += by_itself
+            elif not written:
                 named[index].matched += by_itself
                 named[index].nested += not by_itself
         for place, (matched, nested) in counts.items():

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sciextract.text.english import singular
+from sciextract.text.spelling import american
 
 
 class MergeRule(IntFlag):
@@ -31,6 +32,8 @@ class MergeRule(IntFlag):
     HEAD = 1024
     MODIFIER = 2048
     VERSION = 4096
+    SPELLING = 8192
+    NUMERAL = 32768
     READER = 16384
 
     @property
@@ -51,6 +54,7 @@ _WORDS = {
     MergeRule.HEAD: "last word that adds nothing",
     MergeRule.MODIFIER: "first word that adds nothing",
     MergeRule.VERSION: "version or part of a data set",
+    MergeRule.SPELLING: "British or American spelling",
     MergeRule.READER: "a reader merged it",
 }
 
@@ -76,7 +80,9 @@ _REMEMBERED = 1 << 17
 _LOUDEST_PLURAL = 5
 # Plain numbers: this runs for every mention of a corpus, and flags cost ten times as much to join.
 _DETERMINER, _CASE, _HYPHEN = map(int, (MergeRule.DETERMINER, MergeRule.CASE, MergeRule.HYPHEN))
-_PLURAL, _PUNCTUATION = map(int, (MergeRule.PLURAL, MergeRule.PUNCTUATION))
+_PLURAL, _PUNCTUATION, _SPELLING, _NUMERAL = map(
+    int, (MergeRule.PLURAL, MergeRule.PUNCTUATION, MergeRule.SPELLING, MergeRule.NUMERAL)
+)
 
 
 class NormalForm(NamedTuple):
@@ -105,10 +111,12 @@ class NormalForm(NamedTuple):
 
 @lru_cache(maxsize=_REMEMBERED)
 def normal_form(surface: str) -> NormalForm:
-    """Takes away determiner, case, hyphens, plural of the last word and punctuation.
+    """Takes away determiner, case, hyphens, plural of the last word, punctuation, British spelling and Roman numerals.
 
     >>> normal_form("the Support-Vector Machines").key
     'supportvectormachine'
+    >>> normal_form("localisation of tumours").spaced
+    'localization of tumor'
     >>> normal_form("The SVMs").key, normal_form("data set").key == normal_form("Datasets").key
     ('SVM', True)
     """
@@ -118,22 +126,18 @@ def normal_form(surface: str) -> NormalForm:
         seen = [one for one in text if one.isspace() or unicodedata.category(one) not in _CONTROLS]
         surface = "".join([" " if character.isspace() else character for character in seen])
     words = surface.split()
-    # "A" at the end is a name (of a class, of an algorithm), "this" is none.
-    end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
-    first = 0
-    while first < end and words[first].casefold() in _DETERMINERS:
-        # "ALL" is a leukemia, by itself and in "ALL patients"; in "ALL PATIENTS" it is a determiner.
-        loud = len(words[first]) > 1 and words[first].isupper()
-        if loud and not " ".join(words[first + 1 :]).isupper():
-            break
-        first += 1
-    bare = words[first:]
+    bare = _without_determiners(words)
     text = " ".join(bare)
     # Then there is nothing to split or to drop, and no need to look for it: true for three of four mentions.
     pure = "".join(bare).isalnum()
     apart = bare if pure else _without_punctuation(_HYPHENS.sub(" ", text)).split()
     last = _singular(apart[-1]) if apart else ""
-    spaced = " ".join([*apart[:-1], last]) if apart else ""
+    plural = bool(apart) and last != apart[-1]
+    written = [*apart[:-1], last] if apart else []
+    numbered = read_numerals(written)
+    apart = [_spell(word) for word in numbered]
+    last = apart[-1] if apart else ""
+    spaced = " ".join(apart)
     folded = _join(spaced.casefold())
     acronym = False
     if len(bare) == 1:
@@ -149,10 +153,93 @@ def normal_form(surface: str) -> NormalForm:
         _DETERMINER * (len(bare) < len(words))
         | _CASE * (text != text.casefold() and not acronym)
         | _HYPHEN * (not pure and _HYPHENS.search(text) is not None)
-        | _PLURAL * (last != apart[-1])
+        | _PLURAL * plural
+        | _SPELLING * (apart != numbered)
+        | _NUMERAL * (numbered != written)
         | _PUNCTUATION * (not pure and text != _without_punctuation(text))
     )
-    return NormalForm(key, folded, spaced.casefold(), rules, (*apart[:-1], last))
+    return NormalForm(key, folded, spaced.casefold(), rules, tuple(apart))
+
+
+def _without_determiners(words: list[str]) -> list[str]:
+    # "A" at the end is a name (of a class, of an algorithm), "this" is none.
+    end = len(words) - (1 if words and len(words[-1]) == 1 else 0)
+    first = 0
+    while first < end and words[first].casefold() in _DETERMINERS:
+        # "ALL" is a leukemia, by itself and in "ALL patients"; in "ALL PATIENTS" it is a determiner.
+        loud = len(words[first]) > 1 and words[first].isupper()
+        if loud and not " ".join(words[first + 1 :]).isupper():
+            break
+        first += 1
+    return words[first:]
+
+
+def without_determiner(surface: str) -> str:
+    """A mention as a title.
+
+    >>> without_determiner("The growth"), without_determiner("a")
+    ('growth', 'a')
+    """
+    return " ".join(_without_determiners(surface.split())) or surface
+
+
+_NUMERALS = _words(
+    "one two three four five six seven eight nine ten eleven twelve twenty thirty fifty hundred thousand million billion "
+    "first second third half several many few more most less least none high low higher lower"
+)
+_PARTICIPLE = re.compile(
+    r"(?!infrared$)[a-z]{4,}(?<!e)(?<!watersh)(?<!testb)(?<!seab)(?<!riverb)(?<!flatb)(?<!rup)(?<!bip)ed$"
+)
+_PARTICIPLES = _words(
+    "decreasing increasing resulting following remaining existing using including containing showing being varying "
+    "corresponding underlying emerging growing"
+)
+
+
+def names_nothing(form: NormalForm) -> bool:
+    """Whether a mention is a numeral, a number or a participle by itself, such as "two" or "increased", and names no thing.
+
+    >>> [names_nothing(normal_form(surface)) for surface in ("two", "3.5 %", "increased", "testbed", "learning")]
+    [True, True, True, False, False]
+    """
+    if form.is_acronym:
+        return False
+    words = form.spaced.split()
+    if all(word in _NUMERALS or not any(map(str.isalpha, word)) for word in words):
+        return True
+    return len(words) == 1 and (words[0] in _PARTICIPLES or _PARTICIPLE.match(words[0]) is not None)
+
+
+_ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}
+_NUMBERED = frozenset(("type", "phase", "stage", "grade", "class", "level"))
+
+
+def read_numerals(words: list[str]) -> list[str]:
+    """Words with Arabic numerals for Roman ones where something is numbered.
+
+    >>> read_numerals(["type", "II", "diabetes"])
+    ['type', '2', 'diabetes']
+    """
+    if _ROMAN.keys().isdisjoint(words):
+        return words
+    before = ["", *words]
+    return [
+        _ROMAN.get(word, word) if previous.casefold() in _NUMBERED else word
+        for previous, word in zip(before, words, strict=False)
+    ]
+
+
+def _spell(word: str) -> str:
+    """A word in American spelling; names with capitals inside, and acronyms, stay."""
+    plain = word.casefold()
+    found = american(plain)
+    if found == plain:
+        return word
+    if word.isupper() and len(word) > _LOUDEST_PLURAL:
+        return found.upper()
+    if word[1:] != plain[1:]:
+        return word
+    return found if word == plain else found[:1].upper() + found[1:]
 
 
 def without_accents(text: str) -> str:

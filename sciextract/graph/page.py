@@ -142,7 +142,7 @@ def best_edges(connection: Connection, most: int, *, generic: bool = False) -> l
 
 
 # Pairs of nodes by the abstracts that name both, as the edges of a graph without relations.
-_TOGETHER = f"""WITH frequent AS (SELECT id FROM node ORDER BY generic, documents DESC, id LIMIT {_MOST_UNCONNECTED})
+_TOGETHER = f"""WITH frequent AS (SELECT id FROM node ORDER BY generic, alone DESC, id LIMIT {_MOST_UNCONNECTED})
 SELECT 0, a.node, b.node, '{NAMED_TOGETHER}', 1, count(*), count(*), NULL, '[]' FROM node_document a
 JOIN node_document b ON b.document = a.document AND b.node > a.node
 WHERE a.node IN frequent AND b.node IN frequent GROUP BY a.node, b.node ORDER BY 6 DESC, 2, 3"""
@@ -151,7 +151,7 @@ _EDGES = """SELECT e.id, e.head, e.tail, l.name, e.label IN symmetric, e.documen
         SELECT d.year, count(DISTINCT d.id) AS documents FROM support s JOIN document d ON d.id = s.document
         WHERE s.edge = e.id AND d.year IS NOT NULL GROUP BY d.year ORDER BY d.year))
 FROM json_each(?) j JOIN edge e ON e.id = j.value JOIN label l ON l.id = e.label ORDER BY j.key"""
-_SHOWN = "WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.documents DESC, n.id"
+_SHOWN = "WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.alone DESC, n.id"
 _NEWEST = f"""SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
 WHERE o.node = ? ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}"""
 _PAPERS = """SELECT d.doc_key, d.year, coalesce(d.title, ''), coalesce(d.venue, ''), coalesce(d.doi, '')
@@ -191,7 +191,7 @@ def page_content(
         topics = ()
     topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
     types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
-    nodes = []
+    nodes, written = [], dict[str, int]()
     for node in nodes_where(connection, _SHOWN, (json.dumps(list(shown)),)):
         places[node.id]  # gives it the next index
         kind, topic = types[node.label], topic_of.get(node.id)
@@ -200,6 +200,9 @@ def page_content(
         labelled = [(types[label], mentions) for label, mentions in labels]
         forms = aliases_of(connection, node.id)[:_MOST_ALIASES]
         spellings = [(form.surface, form.mentions, ", ".join(form.rules)) for form in forms]
+        written.update(
+            {"".join(form.surface.casefold().split()): places[node.id] for form in forms}
+        )
         own = [papers[document] for (document,) in connection.execute(_NEWEST, (node.id,))]
         known = bool(node.generic), labelled
         years = list(years_of(connection, node.id).items())
@@ -222,7 +225,8 @@ def page_content(
         "all_edges": all_edges or len(found),
         "types": list(types),
         "topics": [topic.title for topic in topics],
-        "keys": {key: places[node] for key, node in rows(_KEYS, places)},
+        # The page knows no rules of spelling: what is written is found, too.
+        "keys": written | {key: places[node] for key, node in rows(_KEYS, places)},
         "relations": [label for label, _ in relations],
         "symmetric": [bool(symmetric) for _, symmetric in relations],
         "papers": rows(_PAPERS, papers),

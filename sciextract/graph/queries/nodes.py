@@ -89,13 +89,14 @@ class Node:
         name: How it is called most often.
         label: The type that most mentions have.
         documents: Abstracts that name it.
+        alone: Those that name it by itself, not only as the head of a longer name; by this nodes are ranked.
         mentions: Mentions that a model or a person marked.
         degree: Nodes that it is related to.
         first_year: Of the oldest abstract.
         last_year: Of the newest.
         extracted_documents: Abstracts with such mentions.
         matched: Places in all texts where one of its names stands by itself.
-        nested: Places where one stands within a longer name of another node.
+        nested: Places where one is the head of a longer name of another node.
         generic: Whether the name tells little in any field, such as "data".
     """
 
@@ -103,6 +104,7 @@ class Node:
     name: str
     label: str
     documents: int
+    alone: int
     mentions: int
     degree: int
     first_year: int | None
@@ -168,9 +170,9 @@ def find_node(connection: Connection, name: str) -> Node:
     # Names that begin like the wanted one or are among the most frequent, and are spelled nearly so.
     folded, prefix = form.folded, form.folded[:2]
     query = f"""SELECT * FROM (SELECT m.key, n.name FROM name m JOIN node n ON n.id = m.id
-        WHERE m.key >= ? AND m.key < ? ORDER BY n.documents DESC LIMIT {_CANDIDATES})
+        WHERE m.key >= ? AND m.key < ? ORDER BY n.alone DESC LIMIT {_CANDIDATES})
     UNION ALL SELECT * FROM (SELECT m.key, n.name FROM node n JOIN name m ON n.id = m.id
-        ORDER BY n.documents DESC LIMIT {_CANDIDATES})"""
+        ORDER BY n.alone DESC LIMIT {_CANDIDATES})"""
     rows = connection.execute(query, (prefix, prefix + _LAST_CHARACTER))
     names = {key.casefold(): name for key, name in rows}
     close = [names[match] for match in difflib.get_close_matches(folded, names, _SUGGESTIONS, 0.7)]
@@ -249,12 +251,12 @@ def top(
     generic: bool = False,
     limit: int = 20,
 ) -> list[Node]:
-    """The nodes that most abstracts name.
+    """The nodes that most abstracts name by themselves.
 
     Args:
         connection: The graph.
         label: Only nodes that are mostly of this type.
-        since: Count only abstracts of this year or later; ``documents`` of the nodes is that count.
+        since: Count only abstracts of this year or later; ``documents`` and ``alone`` of the nodes are such counts.
         generic: Generic nodes, too.
         limit: At most so many.
 
@@ -266,14 +268,14 @@ def top(
     # coalesce would not use the index.
     where = f"WHERE n.generic <= :generic {'' if label is None else 'AND n.label = :label '}"
     if since is None:
-        rest = f"{where} ORDER BY n.documents DESC, n.name LIMIT :limit"
+        rest = f"{where} ORDER BY n.alone DESC, n.name LIMIT :limit"
         return nodes_where(connection, rest, values)
     # No node that fewer abstracts name in all years comes before the last of the most frequent ones.
-    recent = f"""SELECT (SELECT total(documents) FROM node_year WHERE node = n.id AND year >= :since) AS recent
-    FROM node n {where} ORDER BY n.documents DESC LIMIT :limit"""
-    query = f"""SELECT sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
+    recent = f"""SELECT (SELECT total(alone) FROM node_year WHERE node = n.id AND year >= :since) AS recent
+    FROM node n {where} ORDER BY n.alone DESC LIMIT :limit"""
+    query = f"""SELECT sum(y.alone), sum(y.documents), {_NODE} FROM node n JOIN label l ON l.id = n.label
     JOIN node_year y ON y.node = n.id {where} AND y.year >= :since
-    AND n.documents >= (SELECT min(recent) FROM ({recent}))
+    AND n.alone >= (SELECT min(recent) FROM ({recent}))
     GROUP BY n.id ORDER BY 1 DESC, n.id LIMIT :limit"""
     rows = connection.execute(query, values)
-    return [replace(Node(*row), documents=recent) for recent, *row in rows]
+    return [replace(Node(*row), documents=named, alone=alone) for alone, named, *row in rows]

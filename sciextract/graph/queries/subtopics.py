@@ -89,10 +89,10 @@ def subtopics(
         # In a handful of abstracts nothing is everywhere: two of ten are no large share.
         "most": max(_EVERYWHERE * total, _FEW_DOCUMENTS),
     }  # fmt: skip
-    counted = "SELECT id AS node, documents AS uses FROM node"
+    counted = "SELECT id AS node, alone AS uses FROM node"
     if of:
         counted = """SELECT o.node, count(*) AS uses FROM node_document h JOIN node_document o ON o.document = h.document
-        WHERE h.node = :of GROUP BY o.node"""
+        WHERE h.node = :of AND o.mentions + o.matched > 0 GROUP BY o.node"""
     where = f"""JOIN ({counted}) c ON c.node = n.id WHERE n.generic <= :generic AND n.label = coalesce(:label, n.label)
     AND n.id IS NOT :of AND c.uses BETWEEN :least AND :most ORDER BY c.uses DESC, n.id LIMIT {_MOST_NODES}"""
     nodes = nodes_where(connection, where, values)
@@ -105,7 +105,8 @@ def subtopics(
     place_of[documents] = np.arange(len(documents))
     named = np.zeros((len(nodes), len(documents)), bool)
     # The last abstracts may lack the node at hand.
-    listing = "SELECT group_concat(document) FROM node_document WHERE node = ? AND document < ?"
+    listing = """SELECT group_concat(document) FROM node_document
+    WHERE node = ? AND document < ? AND mentions + matched > 0"""
     for node, row in zip(nodes, named, strict=True):
         (listed,) = connection.execute(listing, (node.id, len(place_of))).fetchone()
         places = place_of[np.fromstring(listed, np.int64, sep=",")]

@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, years_of
+from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -43,7 +43,7 @@ class Period:
         first: The first year.
         last: The last one.
         middle: The mean year of its abstracts.
-        documents: Abstracts that name the node.
+        documents: Abstracts that name the node by itself, not only within longer names.
         total: All abstracts.
     """
 
@@ -132,8 +132,7 @@ class TrendQuestion(NamedTuple):
         thin: Years with fewer abstracts are pooled.
         least: How many abstracts of these years must name a node.
         generic: Generic nodes, too.
-        narrower: Whether abstracts that name a hyponym count; those with a longer name count anyway, because names
-            are matched within longer ones.
+        narrower: Whether abstracts that name a hyponym count, too.
     """
 
     direction: Literal["rising", "falling"]
@@ -184,7 +183,9 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
         hint = "lower --thin, widen --since and --until, or give the records that have none a year"
         needed = f"a trend needs two periods of {question.thin} abstracts or more"
         raise UsageError(f"{needed}; {counted}", hint)
-    wanted = "WHERE n.documents >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
+    wanted = (
+        "WHERE n.alone >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
+    )
     number = label_number(connection, question.label, "entity")
     values = {"least": question.least, "label": number, "generic": question.generic}
     values |= {"first": min(totals), "last": max(totals)}
@@ -217,19 +218,20 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
     return Passed(tuple(clear[:limit]), tested, 0.025 * tested)
 
 
-_BY_YEAR = """SELECT n.id, y.year, y.documents FROM node n
+_BY_YEAR = """SELECT n.id, y.year, y.alone FROM node n
 JOIN node_year y ON y.node = n.id AND y.year BETWEEN :first AND :last"""
 # As text, because counting by year in SQLite takes three times as long.
 _WITH_NARROWER = f"""SELECT f.wide, group_concat(o.document) FROM (
     SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
-) f JOIN node_document o ON o.node = f.narrow GROUP BY 1"""
+) f JOIN node_document o ON o.node = f.narrow AND o.mentions + o.matched > 0 GROUP BY 1"""
 _DATED = "SELECT CAST(id AS TEXT), year FROM document WHERE year BETWEEN :first AND :last"
 
 
 def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
     """The share of the abstracts that name a node over all years; none where too few years are known."""
     totals = _totals(connection, None, None)
-    return _count_in(_pool_totals(totals, thin), years_of(connection, node))
+    alone = connection.execute("SELECT year, alone FROM node_year WHERE node = ?", (node,))
+    return _count_in(_pool_totals(totals, thin), dict(alone.fetchall()))
 
 
 def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:

@@ -47,7 +47,7 @@ def test_pooled_years_lose_nothing(counts: dict[int, int]) -> None:
 
 SHARES = {  # abstracts of 40 by year, 2010 to 2021
     "riser": [0, 0, 0, 0, 0, 0, 0, 2, 6, 12, 20, 28],
-    "collapsed": [0, 0, 2, 10, 20, 30, 30, 12, 1, 0, 0, 3],
+    "fad": [0, 0, 2, 10, 20, 30, 30, 12, 1, 0, 0, 3],
     "faller": [30, 30, 30, 30, 30, 30, 30, 30, 24, 14, 8, 2],
     "steady": [10] * 12,
     "rare": [0] * 11 + [4],
@@ -56,15 +56,15 @@ SHARES = {  # abstracts of 40 by year, 2010 to 2021
 
 @pytest.fixture(scope="module")
 def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Forty abstracts a year; then a year with a single one, which names the collapsed method."""
+    """Forty abstracts a year; then a year with a single one, which names the fad."""
     documents = []
     for place, year in enumerate(range(2010, 2022)):
         for number in range(40):
             names = [name for name, counts in SHARES.items() if number < counts[place]]
             text = f"Text {number} of {year} on {', '.join(names) or 'nothing'}."
             documents.append(abstract(text, text, dict.fromkeys(names, "Method"), year=year))
-    last = "The collapsed one again."
-    documents.append(abstract("last", last, {"collapsed": "Method"}, year=2022))
+    last = "The fad again."
+    documents.append(abstract("last", last, {"fad": "Method"}, year=2022))
     path = tmp_path_factory.mktemp("trends") / "t.graph"
     build(path, *documents)
     return path
@@ -86,9 +86,9 @@ def test_a_collapsed_method_does_not_rise_whatever_its_slope(graph: Path) -> Non
     with open_graph(graph) as connection:
         for recent in (3, 5, 20):
             found = trends(connection, TrendQuestion("rising", least=1, recent=recent)).found
-            assert "collapsed" not in {trend.node.name for trend in found}
+            assert "fad" not in {trend.node.name for trend in found}
         early = TrendQuestion("rising", least=1, until=2016)
-        assert [trend.node.name for trend in trends(connection, early).found] == ["collapsed"]
+        assert [trend.node.name for trend in trends(connection, early).found] == ["fad"]
 
 
 def test_a_thin_year_is_pooled_with_the_one_before(graph: Path) -> None:
