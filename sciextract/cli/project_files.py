@@ -193,7 +193,7 @@ def export(
 ) -> None:
     """Export the project's imported, accepted, edited and added items.
 
-    Training formats (conll, conll2012, docbin, parquet, scierc) get finished
+    Training formats (conll, docbin, parquet, scierc) get finished
     abstracts only: those with a done layer, or imported with annotations, in which nothing waits for a decision.
 
     Anything that the format cannot represent is counted and reported. Either the whole output is written or

@@ -28,7 +28,7 @@ _SPACY_FIELDS = frozenset({"text", "ents", "spans", "tokens", "sents", "cats", "
 def read_spacy_json(source: Source) -> Iterator[ReadItem]:
     """Read what ``Doc.to_json`` gives: one object a line, or a list of them.
 
-    Entities are those of the span group ``sc``, else ``ents``, else those of the only span group, as in a DocBin.
+    Entities are those of the span group ``sc``, else ``ents``, else those of the only span group.
     """
     return read_objects(source, _spacy_documents)
 

@@ -64,19 +64,13 @@ def with_split_tokens(document: Document, annotations: Iterable[Annotations]) ->
     return replace(document, tokens=_split_table(document.tokens, text, entities))
 
 
-def token_layers(
-    annotated: AnnotatedDocument, *, split: bool = True, keep_given: bool = False
-) -> TokenLayers:
+def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLayers:
     """The document's annotations in document-level token offsets.
 
     Args:
         annotated: The document.
         split: Whether tokens are split where the edge of an entity cuts one; else the entity gets whole tokens.
-        keep_given: Whether they are split as :func:`with_split_tokens` splits them.
     """
-    if keep_given:
-        document = with_split_tokens(annotated.document, [annotated.annotations])
-        annotated, split = replace(annotated, document=document), False
     annotations = annotated.annotations.in_states(NOT_REJECTED)
     builder = _TokenLayersBuilder(annotated.document, annotations.entities if split else ())
     for entity in annotations.entities:

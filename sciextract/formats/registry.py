@@ -211,10 +211,6 @@ FORMATS: list[FormatSpec] = [
     FormatSpec("pubtator", "PubTator: title and abstract lines, annotations below",
         (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter", empty_is_none=True,
         opening=r"[^|\s]{1,80}\|[ta]\|"),
-    FormatSpec("conll2012", "CoNLL-2012 (OntoNotes) columns with names and coreference",
-        (".v4_gold_conll", ".v4_auto_conll"), reader=".conll2012:read_conll2012", writer=".conll2012:Conll2012Writer",
-        opening=r"#\s*begin document \(",
-        training=True),
     FormatSpec("conll", "CoNLL columns with IOB1, IOB2 or BILOU tags",
         (".conll", ".iob", ".iob2", ".bio"), reader=".conll:read_conll", writer=".conll:ConllWriter",
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
@@ -229,7 +225,7 @@ FORMATS: list[FormatSpec] = [
         (".xlsx", ".xlsm"), reader=".sheets:read_xlsx",
         binary=True, extra="formats"),
     FormatSpec("docbin", "spaCy DocBin",
-        (".spacy",), reader="sciextract.interop.docbin:read_docbin", writer="sciextract.interop.docbin:DocBinWriter",
+        (".spacy",), writer="sciextract.interop.spacy_docs:DocBinWriter",
         binary=True, output="file", extra="spacy", holds=("*",), training=True),
     FormatSpec("json", "a JSON array of the records of jsonl, or one such record spread over lines",
         (".json",), reader=".jsonl:read_json", writer=".exchange:JsonWriter",
@@ -252,8 +248,6 @@ FORMATS: list[FormatSpec] = [
         (".txt", ".text"), reader=".plain:read_text"),
     FormatSpec("paragraphs", "plain text, one abstract a paragraph, blank lines between them",
         (".txt", ".text"), reader=".plain:read_paragraphs"),
-    FormatSpec("triples", "tab-separated triples: head, relation, tail and where they stand",
-        (".triples",), writer=".table_rows:TriplesWriter"),
 ]
 
 #: What people have next to the formats above, and would otherwise become one abstract of markup.
@@ -261,6 +255,12 @@ UNREAD: list[FormatSpec] = [
     FormatSpec("", "a CoNLL-U treebank", (".conllu",),
         opening=rf"{_COMMENTS}\d+(?:[-.]\d+)?\t[^\t\n]+\t[^\t\n]+\t(?:[A-Z]+|_)\t[^\t\n]*\t[^\t\n]*\t(?:\d+|_)\t",
         hint="it holds syntax, no entities; take its text: sed -n 's/^# text = //p' FILE > NEW.txt"),
+    FormatSpec("", "a CoNLL-2012 file", (".v4_gold_conll", ".v4_auto_conll"),
+        opening=r"#\s*begin document \(",
+        hint="write SciERC JSON lines, which hold names and coreference"),
+    FormatSpec("", "a spaCy DocBin", (".spacy",),
+        binary=True,
+        hint="write its Docs as spacy-json: Doc.to_json() of each, one object a line"),
     FormatSpec("", "a WebAnno TSV file", (),
         opening=r"#FORMAT=WebAnno TSV",
         hint="export UIMA CAS XMI from INCEpTION or WebAnno"),
@@ -342,7 +342,7 @@ def recognise(name: str, head: str) -> FormatSpec:
         if spec.opening and not spec.binary and re.match(spec.opening, head):
             return spec
     for unread in UNREAD:
-        if has_suffix(name, unread.suffixes) or re.match(unread.opening, head):
+        if has_suffix(name, unread.suffixes) or (unread.opening and re.match(unread.opening, head)):
             raise _refuse(unread, name)
     usual = USUAL.get(PurePath(name).suffix.lower(), "text")
     for spec in [*by_name, *files]:
@@ -352,7 +352,7 @@ def recognise(name: str, head: str) -> FormatSpec:
 
 
 def _refuse(unread: FormatSpec, name: str) -> FormatError:
-    hint = f"{unread.hint}; --from text reads it as it stands"
+    hint = unread.hint if unread.binary else f"{unread.hint}; --from text reads it as it stands"
     return FormatError(f"this is {unread.title}, which is not supported", path=name, hint=hint)
 
 
@@ -417,8 +417,10 @@ def needs_more(line: str) -> bool:
 
 def recognise_by_name(name: str) -> FormatSpec | None:
     """The format of a file whose content alone does not tell: binary ones, and parts of a folder."""
-    for spec in readable():
+    for spec in [*readable(), *UNREAD]:
         if (spec.binary or spec.kind == "folder") and has_suffix(name, spec.suffixes):
+            if not spec.reader:
+                raise _refuse(spec, name)
             return spec
     return None
 

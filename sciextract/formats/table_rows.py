@@ -1,13 +1,13 @@
-"""Annotations as rows of a table, one an item; triples for knowledge graphs; and the cells of CSV and TSV."""
+"""Annotations as rows of a table, one an item, and the cells of CSV and TSV."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import TextIO
 
 from sciextract.documents.annotations import (
     NOT_REJECTED,
@@ -15,7 +15,6 @@ from sciextract.documents.annotations import (
     Cluster,
     Entity,
     Relation,
-    Span,
 )
 from sciextract.documents.bibliography import described, year_of
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -178,11 +177,11 @@ def _made(item: Entity | Relation | Cluster | Attribute) -> Row:
     return {"score": cell_of(item.score), "state": item.state.value, "source": item.source}
 
 
-class _HeaderWriter(LineWriter):
-    """Writes the names of the columns with the first document, then the rows of each."""
+class TsvWriter(LineWriter):
+    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped.
 
-    _COLUMNS: ClassVar[tuple[str, ...]]
-    _ROWS: ClassVar[Callable[[AnnotatedDocument, Counter[str]], Iterator[Row]]]
+    The names of the columns come with the first document.
+    """
 
     def __init__(self, destination: Path | str | TextIO) -> None:
         super().__init__(destination)
@@ -190,20 +189,13 @@ class _HeaderWriter(LineWriter):
 
     def write(self, document: AnnotatedDocument) -> None:
         if not self._started:
-            self._sink.write_line(self._line(self._COLUMNS))
+            self._sink.write_line(self._line(COLUMNS))
             self._started = True
-        for row in type(self)._ROWS(document, self.losses):
-            self._sink.write_line(self._line([row.get(name, "") for name in self._COLUMNS]))
+        for row in rows_of(document, self.losses):
+            self._sink.write_line(self._line([row.get(name, "") for name in COLUMNS]))
 
     def _line(self, cells: Iterable[str]) -> str:
         return tsv_row(cells)
-
-
-class TsvWriter(_HeaderWriter):
-    """Writes a row an item, tab-separated; rejected items are left out. Control characters and backslashes are escaped."""
-
-    _COLUMNS = COLUMNS
-    _ROWS = rows_of
 
 
 class CsvWriter(TsvWriter):
@@ -213,39 +205,3 @@ class CsvWriter(TsvWriter):
         found = [without_surrogates(cell) for cell in cells]
         self.lose("lone surrogate in a cell", sum(count for _, count in found))
         return csv_row([cell for cell, _ in found])
-
-
-TRIPLE_COLUMNS = (
-    *("head_text", "relation", "tail_text", "head_label", "tail_label"),
-    *("doc_key", "doi", "pmid", "year", "score", "sentence"),
-)
-
-
-def triples_of(annotated: AnnotatedDocument, losses: Counter[str]) -> Iterator[Row]:
-    """The relations of a document as rows by column; entities without a relation, and clusters, are losses."""
-    entities, relations, clusters = written_items(annotated, losses)
-    related = {end for relation in relations for end in (relation.head, relation.tail)}
-    losses["entity without a relation"] += len(entities.keys() - related)
-    losses["cluster"] += len(clusters)
-    losses += Counter()
-    document = annotated.document
-    common = _about(document)
-    for relation in relations:
-        head, tail = entities[relation.head], entities[relation.tail]
-        own = {"relation": relation.label, "score": cell_of(relation.score)}
-        ends = _ends(relation, entities, document)
-        yield {**common, **own, **ends, "sentence": _sentence(head, tail, document)}
-
-
-def _sentence(head: Entity, tail: Entity, document: Document) -> str:
-    """The text from the first to the last sentence that the two mentions touch."""
-    start = min(head.span.char_start, tail.span.char_start)
-    end = max(head.span.char_end, tail.span.char_end)
-    return document.tokens.sentences_around(Span(start, end)).of(document.text)
-
-
-class TriplesWriter(_HeaderWriter):
-    """Writes a line a relation; rejected items are left out. ``losses`` counts entities without a relation, and clusters."""
-
-    _COLUMNS = TRIPLE_COLUMNS
-    _ROWS = triples_of

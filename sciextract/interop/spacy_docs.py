@@ -1,4 +1,4 @@
-"""Annotated documents as spaCy Docs and back.
+"""Annotated documents as spaCy Docs and back, and as a file of Docs (DocBin, ``.spacy``).
 
 >>> import spacy
 >>> from sciextract.interop.spacy_docs import from_doc, to_doc
@@ -14,11 +14,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+from sciextract import atomic
 from sciextract.documents.annotations import Annotations, Entity, Span, State, stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
-from sciextract.errors import MissingExtraError
+from sciextract.errors import FormatError, MissingExtraError, OutputError, explain_write_errors
 from sciextract.formats.layers import token_layers
+from sciextract.formats.sink import LossyWriter
 from sciextract.interop.spacy_layers import (
     CLUSTER_PREFIX,
     SPAN_KEY,
@@ -34,7 +37,7 @@ from sciextract.interop.spacy_layers import (
 )
 
 try:
-    from spacy.tokens import Doc
+    from spacy.tokens import Doc, DocBin
     from spacy.vocab import Vocab
 except ModuleNotFoundError as error:
     raise MissingExtraError("the spaCy bridge", "spacy") from error
@@ -123,3 +126,48 @@ def _without(annotations: Annotations, lost: set[str]) -> Annotations:
         tuple(cluster for cluster in clusters if len(cluster.mentions) > 1),
         annotations.candidates,
     )
+
+
+class DocBinWriter(LossyWriter):
+    """Writes a DocBin when it is closed, since spaCy can only write one as a whole.
+
+    Nothing is lost but documents with lone surrogates, which spaCy cannot hold: ``losses`` counts them. Rejected
+    items are not shown on the Docs, but come back.
+    """
+
+    def __init__(self, destination: Path | str) -> None:
+        """Prepare to write the file ``destination``.
+
+        Raises:
+            OutputError: Its folder does not exist, or it is a folder.
+        """
+        super().__init__()
+        self._path = Path(destination)
+        self._vocab = Vocab()
+        # Sentence starts in place of spaCy's dependency heads, of which there are none; the two exclude each other.
+        self._bin: DocBin | None = DocBin(
+            attrs=["ORTH", "SENT_START", "ENT_IOB", "ENT_TYPE"], store_user_data=True
+        )
+        if self._path.is_dir() or not self._path.parent.is_dir():
+            problem = f"{destination}: is not a file in a folder that exists"
+            raise OutputError(problem, "choose another --output")
+
+    def write(self, document: AnnotatedDocument) -> None:
+        if self._bin is None:
+            raise OutputError(f"{self._path}: is closed already")
+        try:
+            self._bin.add(to_doc(document, self._vocab))
+        except FormatError:
+            self.lose("document with a lone surrogate")
+
+    def close(self) -> None:
+        """Write the file, all of it or nothing.
+
+        Raises:
+            OutputError: The disk is full, or the file cannot be written.
+        """
+        if self._bin is None:
+            return
+        content, self._bin = bytes(self._bin.to_bytes()), None
+        with explain_write_errors(self._path):
+            atomic.write(self._path, content)

@@ -281,11 +281,6 @@ def stored_span_key(doc: Doc) -> str:
     return next(iter(_read_stored(doc)), SPAN_KEY)
 
 
-def own_cluster_groups(doc: Doc, span_key: str) -> set[str]:
-    """Names of the span groups that :func:`put_layers` filled with clusters, which the stored record holds too."""
-    return set(_read_stored(doc).get(span_key, {}).get("cluster_groups", ()))
-
-
 def span_keys(doc: Doc, span_key: str) -> Counter[SpanKey]:
     """How often each range and label occurs in a span group; in ``doc.ents`` where there is no such group."""
     spans: Iterable[Span] = doc.spans.get(span_key, doc.ents)

@@ -46,11 +46,11 @@ def test_candidates_and_alternatives_go_along_with_new_labels(command: Command, 
 
 @pytest.mark.parametrize("output", ["-", "out"])
 def test_strict_leaves_nothing_even_of_a_pipe(command: Command, work: Path, output: str) -> None:
-    lines = f"{json.dumps(PLAIN)}\n{json.dumps(GOLD)}\n"
-    words = ("convert", "-", "--to", "conll2012", "--output", output, "--strict")
+    lines = f"{json.dumps(PLAIN)}\n{json.dumps(PLAIN | {'spans': [[0, 7]]})}\n"
+    words = ("convert", "-", "--to", "scierc", "--output", output, "--strict")
     lost = command(*words, stdin=lines)
     assert (lost.code, lost.out, list(work.iterdir())) == (ExitCode.FAILED, "", [])
-    assert "conll2012 cannot hold relation: 1" in lost.err
+    assert "scierc cannot hold field 'spans': 1" in lost.err
     whole = command(*words, "--json", stdin=json.dumps(PLAIN))
     assert (whole.code, "kernels" in (whole.out + everything_in(work))) == (ExitCode.DONE, True)
 

@@ -22,7 +22,6 @@ ENTRIES = (
 # Loaded by their names: formats; a script is sent to other machines as text.
 BY_NAME = (
     "sciextract.formats.",
-    "sciextract.interop.docbin",
     "sciextract.retraining.remote.other_machine",
 )
 

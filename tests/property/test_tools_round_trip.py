@@ -103,28 +103,6 @@ def test_the_second_export_is_the_first(
     assert [said_of(item.annotations) for item in third] == [said_of(e.annotations) for e in again]
 
 
-def every(annotated: AnnotatedDocument) -> tuple[Any, ...]:
-    found = annotated.annotations
-    return annotated.document.doc_key, annotated.document.text, found, annotated.document.tokens
-
-
-@FEW
-@given(document=annotated_documents())
-def test_a_docbin_is_read_whole(
-    document: AnnotatedDocument, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    pytest.importorskip("spacy")
-    path = tmp_path_factory.mktemp("docbin") / "made.spacy"
-    assert not written(path, "docbin", document, document)
-    first, second = read_all(path, None)
-    assert every(first) == every(second)
-    assert every(first)[:3] == every(document)[:3]
-    assert first.document.tokens.sentences or not document.document.tokens.sentences
-    again = path.with_name("again.spacy")
-    assert not written(again, "docbin", first)
-    assert every(read_all(again, None)[0]) == every(first)
-
-
 SAMPLES = [
     ("doccano", "formats/doccano/scierc-constructed-export.jsonl"),
     ("doccano", "formats/doccano/sequence_labeling-export.jsonl"),
@@ -150,8 +128,8 @@ def test_a_real_sample_is_recognised_and_comes_back(tool: str, sample: str, tmp_
 
 def test_scierc_survives_every_tool(tmp_path: Path) -> None:
     documents = read_all(shared_path("scierc/dev.jsonl"), None)[:20]
-    for tool in ("prodigy", "labelstudio", "docbin"):
-        path = tmp_path / f"made.{'spacy' if tool == 'docbin' else 'json'}"
+    for tool in ("prodigy", "labelstudio"):
+        path = tmp_path / "made.json"
         losses = written(path, tool, *documents)
         again = read_all(path, None)
         assert not losses, (tool, losses)

@@ -80,6 +80,6 @@ def test_what_describes_a_paper_is_no_loss_but_what_refers_to_its_text_is() -> N
 
 def test_hostile_fields_neither_fail_nor_fill_the_memory() -> None:
     wrong = {spec.id: {"x": [1]} for spec in writable()} | {f"n{i}\x1b": "x" for i in range(200)}
-    losses = losses_of("triples", with_fields(**wrong))
+    losses = losses_of("conll", with_fields(**wrong))
     assert len(losses) < 60 and losses["other fields"] > 100
     assert not any("\x1b" in kind for kind in losses)

@@ -1,4 +1,4 @@
-"""Tables and triples as a spreadsheet, the csv module and our own reader see them."""
+"""Tables as a spreadsheet, the csv module and our own reader see them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from sciextract.errors import FormatError, OutputError
 from sciextract.formats import open_writer, read
 from sciextract.formats.table_rows import (
     COLUMNS,
-    TRIPLE_COLUMNS,
     csv_row,
     escape_cell,
     guard_cell,
@@ -35,7 +34,7 @@ from sciextract.text.analyse import make_document
 TEXT = "Tree kernels\nrank proteins. They, the kernels, are fast."
 FIELDS = {"DOI": "10.1/x", "pmid": 7, "title": "=Kernels", "Year": "2020", "keywords": ["a"]}
 PLAIN = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
-DELIMITERS = {"csv": ",", "tsv": "\t", "triples": "\t"}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 STATE = State.ACCEPTED
 
 
@@ -128,36 +127,8 @@ def test_what_a_relation_and_a_mention_say() -> None:
     assert [mention[name] for name in ("cluster_id", "id", "score")] == ["C1", "E3", "0.8"]
 
 
-def test_triples() -> None:
-    (row,) = rows_of("triples", made())
-    assert list(row) == list(TRIPLE_COLUMNS)
-    assert row == {
-        "head_text": "Tree kernels\\nrank",
-        "relation": "Used-for",
-        "tail_text": "proteins",
-        "head_label": "Method",
-        "tail_label": "Material",
-        "doc_key": "d-1",
-        "doi": "10.1/x",
-        "pmid": "7",
-        "year": "2020",
-        "score": "0.5",
-        "sentence": "Tree kernels\\nrank proteins.",
-    }
-
-
-def test_a_relation_across_sentences_shows_them_all() -> None:
-    document = made()
-    across = Annotations(
-        document.annotations.entities[:3], (Relation("R", "E3", "E1", "Part-of"),), ()
-    )
-    (row,) = rows_of("triples", AnnotatedDocument(document.document, across))
-    assert unescaped(row["sentence"]) == TEXT
-
-
 def test_losses() -> None:
     assert written("csv", made())[1] == {}
-    assert written("triples", made(), made())[1] == {"entity without a relation": 2, "cluster": 2}
     entity = Entity("E1", (Span(0, 4),), "Method")
     broken = Annotations((entity,), (Relation("R", "E1", "E9", "x"),), (Cluster("C", ("E8",)),))
     document = AnnotatedDocument(make_document("d", TEXT), broken)
@@ -165,7 +136,6 @@ def test_losses() -> None:
         "relation of an entity that is not there": 1,
         "mention of an entity that is not there": 1,
     }
-    assert written("triples", document)[1]["relation of an entity that is not there"] == 1
 
 
 def test_lone_surrogates_are_counted_where_they_cannot_be_written() -> None:
@@ -190,8 +160,7 @@ def test_the_header_comes_once_and_only_with_a_document(format_id: str) -> None:
     assert written(format_id)[0] == ""
     empty = AnnotatedDocument(make_document("d", "short"))
     (line,) = written(format_id, empty, empty)[0].splitlines()
-    names = COLUMNS if format_id != "triples" else TRIPLE_COLUMNS
-    assert tuple(line.split(DELIMITERS[format_id])) == names
+    assert tuple(line.split(DELIMITERS[format_id])) == COLUMNS
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,8 @@ github.com/conll/reference-coreference-scorers and the unit tests of github.com/
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from sciextract.documents.document import AnnotatedDocument
-from sciextract.formats import read
 from sciextract.metrics.counts import (
     Overlap,
     Scorable,
@@ -20,7 +16,6 @@ from sciextract.metrics.counts import (
     lea,
     muc,
     partition,
-    scorable,
     without_singletons,
 )
 from sciextract.metrics.scorer import score
@@ -164,40 +159,6 @@ def test_all_three_metrics_of_a_case_equal_scorchs(case: str) -> None:
 def test_which_cases_have_no_published_value_but_blanc() -> None:
     only_lea = {case for case, (_, _, expected) in PUBLISHED.items() if set(expected) == {"lea"}}
     assert only_lea == {"B1", "C1", "M3", "M4", "M6", "N3", "N5", "N6"}
-
-
-@pytest.mark.parametrize("width", [1, 3])
-@pytest.mark.parametrize("case", PUBLISHED)
-def test_cases_through_conll_2012_files(tmp_path: Path, case: str, width: int) -> None:
-    """Mentions of one token each, and of three; B lies within b there (A5, A6)."""
-    letters = sorted(set("".join(PUBLISHED[case][:2]).replace(" ", "")), key=str.casefold)
-    gold, predicted = (
-        scorable(read_document(tmp_path / f"{name}.conll", letters, clusters, width))
-        for name, clusters in zip(("gold", "predicted"), PUBLISHED[case][:2], strict=True)
-    )
-    found = values([gold], [predicted], singletons=True)
-    for name, expected in scores(case, singletons=True).items():
-        assert found[name] == pytest.approx(expected), name
-
-
-def read_document(path: Path, letters: list[str], clusters: str, width: int) -> AnnotatedDocument:
-    """A CoNLL-2012 file of these letters, read: each letter is a mention of so many tokens."""
-    cells: list[list[str]] = [[] for _ in range(len(letters) * width)]
-    for number, cluster in enumerate(clusters.split()):
-        for letter in cluster:
-            inner = letter == "B" and "b" in letters and width > 1
-            start = letters.index("b" if inner else letter) * width
-            end = start + width - 1 - inner
-            if start == end:
-                cells[start].append(f"({number})")
-            else:
-                cells[start].append(f"({number}")
-                cells[end].append(f"{number})")
-    rows = [f"d 0 {place} w {'|'.join(cell) or '-'}" for place, cell in enumerate(cells)]
-    path.write_text("\n".join(["#begin document (d); part 000", *rows, "", "#end document", ""]))
-    (document,) = read([path])
-    assert isinstance(document, AnnotatedDocument)
-    return document
 
 
 def scores(case: str, *, singletons: bool = False) -> Expected:
