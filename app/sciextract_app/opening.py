@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -15,6 +16,7 @@ from sciextract.documents.schema_file import load_schema
 from sciextract.errors import (
     InputMissingError,
     ProjectMissingError,
+    SciextractError,
     UsageError,
     as_command,
 )
@@ -22,6 +24,7 @@ from sciextract.formats.base import STDIN
 from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import SUFFIX, data_root, implied_project
 from sciextract.store import create_project, sqlite
+from sciextract.store.review import count_done
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
 from sciextract_app.settings import user_folder
@@ -151,6 +154,24 @@ def pasted_project(
 def projects_folder() -> Path:
     """Where projects go that cannot lie next to their files."""
     return user_folder("data") / "projects"
+
+
+_MOST_STEPS = 2_000_000
+"""Of SQLite, for a look at a project: more than 100,000 abstracts take."""
+
+
+def look_at(path: Path) -> tuple[int, int]:
+    """How many abstracts a project has, and how many of them are done; nothing where it cannot be read.
+
+    Only for files that this process has not open: to close one drops the locks on it.
+    """
+    try:
+        with sqlite.translated(path), closing(sqlite.connect(path, "immutable")) as connection:
+            # In a file from elsewhere a view of endless rows may stand in a table's place.
+            connection.set_progress_handler(lambda: 1, _MOST_STEPS)
+            return count_done(connection)
+    except SciextractError:
+        return 0, 0
 
 
 def nearby_projects(folder: Path | None = None) -> list[Path]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import ClassVar
 
+from rich.text import Text
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,11 +18,38 @@ from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from sciextract_app.opening import look_at
+from sciextract_app.shared.actions import key_of
 from sciextract_app.widgets.bars import TooSmall
 from sciextract_app.widgets.dialogs import ask, plain
+from sciextract_app.widgets.lines import bar, padded
 
 _OPEN, _IMPORT, _PASTE = "open", "import", "paste"
 _SAMPLE, _PROJECT = "sample", "project-"
+_NAME, _BAR = 28, 6
+"""Cells of a project's name, and of the bar behind it."""
+
+
+def first_keys() -> str:
+    """The keys of the first abstract, those of its relations first: to accept one accepts its ends, too."""
+    keys = map(key_of, ("relations", "accept", "reject", "done", "help"))
+    words = "At the desk: {} relations first, {} accept, {} reject, {} done, {} keys"
+    return words.format(*keys)
+
+
+def project_text(path: Path) -> Text:
+    """A project with the share that is done and the day of the last change, above its folder."""
+    documents, done = look_at(path)
+    share = bar(done / documents, _BAR) if documents else " " * _BAR
+    progress = f"{done:,} of {documents:,} done" if documents else ""
+    try:
+        day = f"{datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d}"
+    except (OSError, ValueError):
+        day = ""
+    line = Text(padded(path.name, _NAME), "bold").append(
+        f" {share} {progress:>20}  {day}", "not bold"
+    )
+    return line.append_text(plain(f"\n{path.parent}", "dim not bold"))
 
 
 class StartScreen(Screen[None]):
@@ -67,6 +96,7 @@ class StartScreen(Screen[None]):
             yield Static(
                 "Enter chooses   o open   i import   p paste   s sample   q quit", id="start-keys"
             )
+            yield Static(first_keys(), id="start-first")
         yield TooSmall()
 
     def on_mount(self) -> None:
@@ -123,7 +153,7 @@ class StartScreen(Screen[None]):
 
     def _options(self) -> list[Option | None]:
         found: list[Option | None] = [
-            Option(plain(f"{path.name}   {path.parent}"), id=f"{_PROJECT}{place}")
+            Option(project_text(path), id=f"{_PROJECT}{place}")
             for place, path in enumerate(self._projects)
         ]
         return [

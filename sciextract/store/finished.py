@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from sciextract.store.document_state import WITH_UNDECIDED, DocumentState, annot
 from sciextract.store.documents import Stored
 from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values, rename_covered
-from sciextract.store.sqlite import decoded
+from sciextract.store.sqlite import decoded, first_value
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -85,6 +86,14 @@ def finished_abstracts(project: Project) -> list[Finished]:
     ).fetchall()
     found = [_read_finished(project, number) for (number,) in numbers]
     return sorted((doc for doc in found if doc), key=lambda doc: doc.event_id)
+
+
+def count_keys(connection: sqlite3.Connection, number: int) -> int:
+    """Keys that people pressed at the desk in an abstract, to decide and to move."""
+    query = f"""SELECT coalesce(sum(json_extract(params, '$.{events.PRESSED}[0]')
+        + json_extract(params, '$.{events.PRESSED}[1]')), 0) FROM event
+        WHERE id IN (SELECT event_id FROM change WHERE document_id = ?)"""
+    return int(first_value(connection, query, number))
 
 
 def document_before(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from sciextract_app.opening import (
     FILE,
     Remembered,
+    look_at,
     not_yet_imported,
     note_imported,
     recent_projects,
@@ -113,3 +116,13 @@ def test_files_that_go_while_they_are_looked_at(
 
     monkeypatch.setattr(Path, "rglob", gone)
     assert stamp(str(tmp_path)) == []
+
+
+def test_a_look_at_a_project_ends_whatever_the_file_holds(tmp_path: Path) -> None:
+    path = tmp_path / "endless.sciextract"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(
+            """CREATE VIEW progress AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+            SELECT i AS document_id, 'done' AS entities FROM n"""
+        )
+    assert look_at(path) == look_at(tmp_path / "none.sciextract") == (0, 0)

@@ -221,8 +221,9 @@ class PredictionWork:
             words, problem = "; ".join(filter(None, (words, self._skipped))), True
         elif words and not problem and self.newcomer:
             self.newcomer = False
-            keys = map(key_of, ("accept", "reject", "next-undecided", "help"))
-            words = "{}. {} accepts, {} rejects, {} skips; {} shows all".format(words, *keys)
+            keys = map(key_of, ("relations", "accept", "reject", "help"))
+            first = "{} first: relations bring their mentions along; {} accepts, {} rejects, {}: all keys"
+            words = f"{words}. {first.format(*keys)}"
         self._desk.show_notice(Feedback(words, problem))
         self._ended(error)
 

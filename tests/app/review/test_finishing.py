@@ -17,8 +17,11 @@ from sciextract.errors import SchemaError
 from sciextract.store import (
     Completeness,
     EntityRef,
+    EntityRow,
+    LinkRow,
     Project,
     RelationRef,
+    RelationRow,
     label_changes,
     review,
 )
@@ -58,6 +61,25 @@ def test_relations_that_nobody_ever_made_are_not_finished_as_none(
     assert [each.finished for each in known_documents(project.connection)] == [True, False, False]
     assert review.document_summaries(project.connection, [1])[0].done
     assert not find_missing(project.connection, project.schema)
+
+
+def suggested(project: Project) -> list[State]:
+    doc = project.document_state(1)
+    rows: list[EntityRow | RelationRow | LinkRow] = [*doc.entities, *doc.relations, *doc.links]
+    return [row.state for row in rows if row.score is not None]
+
+
+def test_finishing_says_what_the_abstract_took_and_how_good_the_suggestions_were(
+    desk: Desk, project: Project
+) -> None:
+    press(desk, "enter x n p")  # to look at another one is no key of this one's decisions
+    accepted = suggested(project).count(State.ACCEPTED)
+    assert accepted > 0
+    said = press_done(desk)
+    rejected = suggested(project).count(State.REJECTED)
+    assert f"{100 * accepted / (accepted + rejected):.0f} % were right" in said
+    assert "5 keys, 1 mention," in said, "Enter, x, n and D twice; p was pressed in another one"
+    assert "2 to go" in said
 
 
 def test_a_layer_that_comes_into_use_later_is_lacking_where_abstracts_are_done_already(

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
-from sciextract.documents.annotations import Layer
-from sciextract.store import AttributeRow, Completeness, ItemRef, LinkRow, RelationRow, coverage
+from sciextract.documents.annotations import Layer, State
+from sciextract.store import (
+    AttributeRow,
+    Completeness,
+    EntityRow,
+    ItemRef,
+    LinkRow,
+    RelationRow,
+    coverage,
+)
+from sciextract.store.finished import count_keys
+from sciextract.store.review import count_done, count_done_of
 from sciextract.text.english import counted
 from sciextract_app.review.keys.navigation import open_abstract
 from sciextract_app.review.model.state import ReviewState
@@ -46,6 +57,7 @@ def done(state: ReviewState, action: Action) -> Feedback:
     left = [layer for layer in Layer if layer in view.schema.layers and layer not in layers]
     said = [f"Done: {', '.join(labels or layers)}" if left or labels else "Done"]
     said[0] += f", {counted(waiting, 'item')} rejected" if waiting else ""
+    said[0] += _sum_up(state, number)
     if left and not (view.sought or view.schema.finish) and state.is_news(tuple(left)):
         verb = "has" if left == [Layer.COREFERENCE] else "have"
         missed = f"{' and '.join(left).capitalize()} {verb} not been looked at here"
@@ -59,6 +71,23 @@ def done(state: ReviewState, action: Action) -> Feedback:
         opened = replace(open_abstract(state, following), moved=True)
     message = ". ".join(filter(None, (*said, opened.message)))
     return replace(opened, message=message, changed=True, recount=True)
+
+
+def _sum_up(state: ReviewState, number: int) -> str:
+    """What the abstract took, how much of what was suggested was right, and how many are left."""
+    connection, found = state.project.connection, state.project.document_state(number)
+    rows: list[EntityRow | RelationRow | LinkRow] = [*found.all_entities, *found.relations]
+    suggested = Counter(row.state for row in (*rows, *found.links) if row.score is not None)
+    right, wrong = suggested[State.ACCEPTED], suggested[State.EDITED] + suggested[State.REJECTED]
+    mentions = sum(row.state not in (State.UNDECIDED, State.REJECTED) for row in found.all_entities)
+    parts = [counted(count_keys(connection, number), "key"), counted(mentions, "mention")]
+    if right + wrong:
+        parts.append(f"{100 * right / (right + wrong):.0f} % were right")
+    numbers, sought = state.documents.numbers, state.documents.sought
+    documents, done = count_done(connection)
+    if numbers is not None:
+        documents, done = len(numbers), count_done_of(connection, numbers, sought)
+    return f": {', '.join(parts)}, {documents - done:,} to go"
 
 
 def reopen(state: ReviewState, action: Action) -> Feedback:
