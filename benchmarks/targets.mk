@@ -21,8 +21,8 @@ bench-tui: $(DEV_ENV)/.installed ## Measure the review desk in real terminals: k
 bench-fuzz: $(DEV_ENV)/.installed ## Press 50,000 random keys on the whole desk (BENCH_ARGS="--seed 1")
 	@$(IN_DEV) python benchmarks/tui_fuzz.py --jobs $(JOBS) $(BENCH_ARGS)
 
-bench-active: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Simulate active learning on SciERC (DATA=... ENCODER=... BENCH_ARGS="...")
-	@$(IN_DEV) python -m research.simulations.active_learning --data $(DATA) --encoder $(ENCODER) --folder $(RUNS)-active $(BENCH_ARGS)
+bench-active: $(DEV_ENV)/.installed ## Simulate active learning with adapters (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python -m research.simulations.active_learning --data $(DATA) $(BENCH_ARGS)
 
 bench-attributes: $(DEV_ENV)/.installed ## Measure what is learned of attributes of mentions and abstracts (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/attributes.py --data $(DATA) $(BENCH_ARGS)

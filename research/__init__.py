@@ -6,4 +6,5 @@ What only research trains is made known to the trainer here, by name: nothing is
 from sciextract_trainer.config import ENCODERS, NETWORKS
 
 NETWORKS["dygie"] = "research.dygie"
-ENCODERS.append("research.encoder_files")
+NETWORKS["sift"] = "research.methods.sift"
+ENCODERS.extend(["research.encoder_files", "research.methods.characters"])

@@ -18,6 +18,7 @@ app.command()(models.calibrate)
 app.command()(models.thresholds)
 app.command()(models.quantise)
 app.command()(models.vectors)
+app.command()(models.characters)
 app.command()(models.safetensors)
 app.add_typer(recipes.recipe)
 app.command()(retrain)  # as in the product, with the networks and encoders of research

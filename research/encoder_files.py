@@ -309,10 +309,6 @@ def write_encoder(vectors: WordVectors, folder: Path, lstm_layers: int, lstm_siz
     Raises:
         OutputError: The folder holds something.
     """
-
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise OutputError(f"{folder} is there already", "name a folder that is not there yet")
-    folder.mkdir(parents=True, exist_ok=True)
     vocabulary = {PADDING: 0, UNKNOWN: 1}
     rows = [np.zeros_like(vectors.unknown), vectors.unknown]
     for word, vector in zip(vectors.words, vectors.vectors, strict=True):
@@ -325,14 +321,27 @@ def write_encoder(vectors: WordVectors, folder: Path, lstm_layers: int, lstm_siz
         lstm_layers=lstm_layers,
         lstm_size=lstm_size,
     )
-    settings.save_pretrained(folder)
-    folder_save_file(
-        {"embeddings.weight": np.stack(rows)}, folder / "model.safetensors", {"format": "pt"}
-    )
     # The tokenizer looks whole words up.
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
     if not vectors.cased:
         tokenizer.normalizer = normalizers.Lowercase()
+    save_encoder(folder, settings, np.stack(rows), tokenizer)
+
+
+def save_encoder(
+    folder: Path, settings: PretrainedConfig, embeddings: Floats, tokenizer: Tokenizer
+) -> None:
+    """Writes an encoder folder of which the embeddings alone do not begin fresh with each training.
+
+    Raises:
+        OutputError: The folder holds something.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise OutputError(f"{folder} is there already", "name a folder that is not there yet")
+    folder.mkdir(parents=True, exist_ok=True)
+    settings.save_pretrained(folder)
+    tensors = {"embeddings.weight": embeddings}
+    folder_save_file(tensors, folder / "model.safetensors", {"format": "pt"})
     tokenizer.add_special_tokens([PADDING, UNKNOWN])
     tokenizer.save(str(folder / "tokenizer.json"))
     values = {

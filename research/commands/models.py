@@ -155,6 +155,23 @@ def vectors(
     print(f"{len(read.words)} words of {len(read.unknown)} numbers to {output}", file=sys.stderr)
 
 
+def characters(
+    output: EncoderOutputArgument,
+    lstm_layers: Annotated[
+        int, typer.Option(min=0, help="Layers of a bidirectional LSTM over the words.")
+    ] = 1,
+    lstm_size: Annotated[int, typer.Option(min=1, help="States of each of its directions.")] = 200,
+) -> None:
+    """Write an encoder folder that reads words by their characters, as ELMo does, without any training.
+
+    Example:
+
+        python -m research characters encoders/characters
+    """
+    module = needs_extra("research.methods.characters")
+    module.write_character_encoder(output, lstm_layers, lstm_size)
+
+
 def safetensors(
     source: Annotated[str, typer.Argument(metavar="ID|DIR", help="Encoder with a pickle.")],
     output: EncoderOutputArgument,

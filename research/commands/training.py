@@ -80,8 +80,7 @@ def student(
 ) -> None:
     """Write a smaller encoder with the teacher's tokenizer, before its distillation.
 
-    It begins with layers of the teacher, narrowed to those numbers that matter most where sizes are given, or,
-    with --fresh, with random weights.
+    It begins with layers of the teacher or, with --fresh, with random weights and other sizes.
 
     Examples:
 

@@ -1,261 +1,118 @@
-"""Which order of abstracts teaches a model fastest, simulated on SciERC: the gold labels play the person who corrects.
+"""Which order of abstracts teaches an adapter fastest: the gold labels play the person who corrects.
 
-Usage: ``python -m research.simulations.active_learning --data DIR --encoder DIR --folder DIR [--strategies all] [--seeds 5]
-[--svg PATH] [--json PATH]``.
-
-Every strategy begins with the same random documents of train and asks for ``--round`` more at a time, up to all of
-them; after each round fresh heads are trained on what is labelled so far and scored on dev. The encoder is frozen
-and its states are computed once, so that a training takes a minute: the scores are low and compare orders, not
-models. Dev chooses nothing: no epoch, no threshold. What is finished in the folder is not repeated.
+``python -m research.simulations.active_learning --data FOLDER [--sets GENIA ...] [--seeds 3]`` prints F1 on other abstracts after
+so many finished ones. Every order begins with the same random ones and asks for ``--round`` more at a time; each time
+an adapter learns from all that are finished. Dev chooses nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from random import Random
+from statistics import mean
 
 import numpy as np
 
-from benchmarks.rows import machine, write_report
-from research.simulations.frozen_encoder import Frozen, freeze, predicted
-from research.simulations.learning_curves import Curve, draw, tables
-from sciextract import atomic
-from sciextract.documents.annotations import Candidates, Layer
+from benchmarks.learning import SETS, DataSet, documents, with_spread
+from sciextract import Extractor
+from sciextract.documents.annotations import Candidates
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema_file import load_schema
-from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.adapter.states import EncoderStates
+from sciextract.learning.adapter import WRITTEN, learn
+from sciextract.metrics.counts import scorable
+from sciextract.metrics.scorer import score
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract.workflows.active.ranking import k_centre_greedy
-from sciextract.workflows.active.uncertainty import (
-    MEASURES,
-    Measure,
-    decisions,
-    disagreement_per_word,
-    over_layers,
-    per_word,
-    votes_of,
-)
-from sciextract.workflows.evaluate import evaluate
-from sciextract_trainer.config import TrainConfig
-from sciextract_trainer.data.gold import read_gold
-from sciextract_trainer.evaluate import headline
+from sciextract.workflows.active.uncertainty import MEASURES, decisions, over_layers, per_word
 
-REDUCED = ("random", "entropy", "margin", "diversity")
-ALL = (*REDUCED, "least-confidence", "committee")
-MEMBERS = 3
-"""Models of a committee: the one that is scored, and others of other seeds."""
+ORDERS = ("random", *MEASURES, "diversity")
+FIELDS = {data.name.split()[0]: data for data in SETS[:3]}
+
+Documents = list[AnnotatedDocument]
 
 
-@dataclass(frozen=True)
-class Simulation:
-    """What all strategies share.
-
-    Attributes:
-        frozen: The frozen encoder and how heads are trained.
-        train: Documents that can be asked for, by key.
-        dev: Documents that every training is scored on.
-        folder: Where finished parts lie.
-        start: Random documents to begin with.
-        round: Documents that are asked for at a time.
-    """
-
-    frozen: Frozen
-    train: dict[str, AnnotatedDocument]
-    dev: Sequence[AnnotatedDocument]
-    folder: Path
-    start: int
-    round: int
-
-    def curve(self, strategy: str, seed: int) -> Curve:
-        """The points of one strategy with one seed, those that are there and those that are not yet."""
-        path = _path(self.folder, strategy, seed)
-        points, labelled = _known(path)
-        labelled = labelled or self._first(seed)
-        while len(points) == 0 or points[-1]["documents"] < len(self.train):
-            since = time.monotonic()
-            point, more = self._round(strategy, seed, labelled)
-            points.append(point)
-            labelled = [*labelled, *more]
-            atomic.write(path, json.dumps({"points": points, "labelled": labelled}))
-            _say(strategy, seed, point, time.monotonic() - since)
-        return Curve(strategy, seed, points)
-
-    def _round(
-        self, strategy: str, seed: int, labelled: list[str]
-    ) -> tuple[dict[str, Any], list[str]]:
-        """What heads trained on the labelled documents score, and the documents asked for next."""
-        rest = sorted(set(self.train) - set(labelled))
-        kept = self.folder / f"all-{seed}.json"
-        if not rest and kept.exists():  # the same training for every strategy
-            return json.loads(kept.read_text("utf-8")), []
-        pipeline = self._trained(labelled, seed)
-        point = {**self._effort(labelled), **self._scores(pipeline)}
-        if not rest:
-            atomic.write(kept, json.dumps(point))
-            return point, []
-        ranked = self._ranked(strategy, pipeline, labelled, rest, seed)
-        return point, ranked[: self.round]
-
-    def _trained(self, labelled: list[str], seed: int) -> Pipeline:
-        return self.frozen.trained(
-            labelled, seed, self.folder / "trained", keep=len(labelled) == self.start
-        )
-
-    def _ranked(
-        self, strategy: str, pipeline: Pipeline, labelled: list[str], rest: list[str], seed: int
-    ) -> list[str]:
-        if strategy == "random":
-            order: list[str] = (
-                np.random.default_rng([seed, len(labelled)]).permutation(rest).tolist()
-            )
-            return order
-        if strategy == "diversity":
-            return self._diverse(labelled, rest)
-        pool = [self.train[key] for key in rest]
-        if strategy == "committee":
-            others = [self._trained(labelled, seed + 100 * number) for number in range(1, MEMBERS)]
-            found = _disagreements((pipeline, *others), pool)
-        else:
-            found = _doubts(pipeline, pool, MEASURES[strategy])
-        scores = over_layers(found)
-        ranked = sorted(zip((-score for score in scores), rest, strict=True))
-        return [key for _, key in ranked]
-
-    def _diverse(self, labelled: list[str], rest: list[str]) -> list[str]:
-        vectors = np.stack([self.frozen.vector(key) for key in rest])
-        known = np.stack([self.frozen.vector(key) for key in labelled])
-        return [rest[row] for row in islice(k_centre_greedy(vectors, known), self.round)]
-
-    def _first(self, seed: int) -> list[str]:
-        """The documents that every strategy begins with."""
-        order: list[str] = np.random.default_rng(seed).permutation(sorted(self.train)).tolist()
-        return order[: self.start]
-
-    def _effort(self, labelled: list[str]) -> dict[str, int]:
-        """What a person would have read and labelled."""
-        chosen = [self.train[key] for key in labelled]
-        return {
-            "documents": len(chosen),
-            "words": sum(len(annotated.document.tokens) for annotated in chosen),
-            "items": sum(
-                len(document.annotations.entities) + len(document.annotations.relations)
-                for document in chosen
-            ),
-        }
-
-    def _scores(self, pipeline: Pipeline) -> dict[str, float]:
-        found = predicted(pipeline, self.dev)
-        symmetric = frozenset(self.frozen.labels.relations.symmetric)
-        scores = headline(evaluate(self.dev, found, symmetric, bootstrap=False))
-        told = {layer.task: asdict(scores)[layer.task] or 0.0 for layer in Layer}
-        return {**told, "mean": sum(told.values()) / len(told)}
-
-
-def _doubts(
-    pipeline: Pipeline, pool: Sequence[AnnotatedDocument], measure: Measure
-) -> list[dict[Layer, float]]:
-    return [
+def ranked(
+    order: str, model: Extractor, finished: Documents, rest: Documents, states: EncoderStates
+) -> Documents:
+    """The abstracts that are left, the one to be asked for next first; they come in random order."""
+    if order == "random":
+        return rest
+    if order == "diversity":
+        known, pool = (
+            np.stack([states.of(item.document).first.mean(axis=0, dtype=np.float32) for item in items])
+            for items in (finished, rest)
+        )  # fmt: skip
+        return [rest[row] for row in k_centre_greedy(pool, known)]
+    doubts = [
         per_word(
-            decisions(annotated.annotations.candidates or Candidates()),
-            len(annotated.document.tokens),
-            measure,
+            decisions(model.annotate(item.document).annotations.candidates or Candidates()),
+            len(item.document.tokens),
+            MEASURES[order],
         )
-        for annotated in predicted(pipeline, pool)
+        for item in rest
     ]
+    rows = np.argsort([-doubt for doubt in over_layers(doubts)], kind="stable")
+    return [rest[row] for row in rows]
 
 
-def _disagreements(
-    committee: Sequence[Pipeline], pool: Sequence[AnnotatedDocument]
-) -> list[dict[Layer, float]]:
-    said = [
-        [votes_of(annotated.annotations) for annotated in predicted(one, pool)] for one in committee
-    ]
-    return [
-        disagreement_per_word(votes, len(annotated.document.tokens))
-        for votes, annotated in zip(zip(*said, strict=True), pool, strict=True)
-    ]
+def curve(
+    data: DataSet, order: str, seed: int, states: EncoderStates, options: argparse.Namespace
+) -> Iterator[tuple[int, float, float]]:
+    """Finished abstracts, F1 of entities, and words of a finished abstract, round by round."""
+    items, schema = documents(data, options.data, options.cache)
+    Random(seed).shuffle(items)
+    test, rest = items[: options.test], items[options.test :]
+    finished, rest = rest[: options.start], rest[options.start :]
+    while True:
+        done = [TrainingDocument(item, data.layers) for item in finished]
+        model = learn(done, schema, states, WRITTEN)
+        found = [scorable(model.annotate(item.document)) for item in test]
+        report = score([scorable(item) for item in test], found, schema.symmetric_labels)
+        words = mean(len(item.document.tokens) for item in finished)
+        yield len(finished), report.ner.all.f1, words
+        if len(finished) >= options.most or not rest:
+            return
+        rest = ranked(order, model, finished, rest, states)
+        finished, rest = finished + rest[: options.round], rest[options.round :]
+
+
+def table(curves: dict[str, list[list[tuple[int, float, float]]]]) -> Iterator[str]:
+    """Means ± deviations over seeds by order."""
+    sizes = [size for size, _, _ in next(iter(curves.values()))[0]]
+    yield f"| F1 of entities after | {' | '.join(map(str, sizes))} | words of an abstract |"
+    yield "|---" * (len(sizes) + 2) + "|"
+    for order, seeds in curves.items():
+        cells = [with_spread([f1 for _, f1, _ in points]) for points in zip(*seeds, strict=True)]
+        words = mean(points[-1][2] for points in seeds)
+        yield f"| {order} | {' | '.join(cells)} | {words:.0f} |"
 
 
 def main() -> None:
-    options = _options()
-    curves = _simulated(options)
-    print(
-        f"Frozen encoder, {options.epochs} epochs, {options.seeds} seeds, SciERC dev; {machine()}\n"
-    )
-    print(tables(curves))
-    if options.svg:
-        draw(curves, options.svg)
-    write_report(options.json, options, [], {"curves": [asdict(curve) for curve in curves]})
-
-
-def _simulated(options: argparse.Namespace) -> list[Curve]:
-    import torch
-
-    torch.set_num_threads(1)
-    schema = load_schema("scierc")
-    train, dev = (
-        read_gold(options.data / "scierc" / f"{part}.jsonl", schema) for part in ("train", "dev")
-    )
-    frozen = freeze([*train, *dev], _config(options), options.folder)
-    named = {annotated.document.doc_key: annotated for annotated in train[: options.most]}
-    simulation = Simulation(frozen, named, dev, options.folder, options.start, options.round)
-    # Seed by seed, so that what is there at any time can be compared.
-    seeds = range(1, options.seeds + 1)
-    return [simulation.curve(strategy, seed) for seed in seeds for strategy in options.strategies]
-
-
-def _path(folder: Path, strategy: str, seed: int) -> Path:
-    return folder / f"{strategy}-{seed}.json"
-
-
-def _known(path: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """The points of a curve, and the documents that are labelled next; nothing where there is no file."""
-    known = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    return known.get("points", []), known.get("labelled", [])
-
-
-def _config(options: argparse.Namespace) -> TrainConfig:
-    return TrainConfig(
-        encoder=str(options.encoder), epochs=options.epochs, batch_documents=4, head_lr=2e-3,
-        ema=0.98, span_width=128, hidden_width=100, bf16=False,
-    )  # fmt: skip
-
-
-def _say(strategy: str, seed: int, point: dict[str, Any], seconds: float) -> None:
-    told = ", ".join(f"{layer.task} {point[layer.task]:.1f}" for layer in Layer)
-    print(f"{strategy} seed {seed}, {point['documents']} documents: {told} ({seconds:.0f} s)",
-          file=sys.stderr, flush=True)  # fmt: skip
-
-
-def _options() -> argparse.Namespace:
+    """Print a table for each data set."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True, help="folder with scierc/")
-    parser.add_argument(
-        "--encoder", required=True, help="folder of an encoder that has seen no labels"
-    )
-    parser.add_argument("--folder", type=Path, required=True, help="resumable results")
-    parser.add_argument(
-        "--strategies", default=",".join(REDUCED), help=f"all, or of {', '.join(ALL)}"
-    )
-    parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--start", type=int, default=50, help="random documents to begin with")
-    parser.add_argument("--round", type=int, default=50, help="documents a round")
-    parser.add_argument("--most", type=int, help="only so many documents of train")
-    parser.add_argument("--epochs", type=int, default=16)
-    parser.add_argument("--svg", type=Path, help="draw the curves there")
-    parser.add_argument("--json", help="write everything measured there")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--cache", type=Path, default=Path("build/active"))
+    parser.add_argument("--sets", nargs="*", choices=FIELDS, default=["GENIA"])
+    parser.add_argument("--orders", nargs="*", choices=ORDERS, default=ORDERS)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--test", type=int, default=60, help="abstracts to score")
+    parser.add_argument("--start", type=int, default=10, help="random abstracts to begin with")
+    parser.add_argument("--round", type=int, default=10, help="abstracts a round")
+    parser.add_argument("--most", type=int, default=60, help="abstracts at the end")
     options = parser.parse_args()
-    asked = ALL if options.strategies == "all" else tuple(options.strategies.split(","))
-    if unknown := sorted(set(asked) - set(ALL)):
-        parser.error(f"no strategy is called {', '.join(unknown)}; known: all, {', '.join(ALL)}")
-    options.strategies = asked
-    return options
+    options.cache.mkdir(parents=True, exist_ok=True)
+    states = EncoderStates(Extractor.load("sci", threads=1), limit_mib=512)
+    for name in options.sets:
+        curves = {
+            order: [
+                list(curve(FIELDS[name], order, seed, states, options))
+                for seed in range(options.seeds)
+            ]
+            for order in options.orders
+        }
+        print(f"{name}\n", *table(curves), "", sep="\n", flush=True)
 
 
 if __name__ == "__main__":
