@@ -178,10 +178,15 @@ def from_files(
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-_Old = Annotated[str, argument("TYPE", "A type of the project.", show_default=False)]
+_Old = Annotated[
+    str,
+    argument(
+        "TYPE", "A type or an attribute of the project, or ATTRIBUTE=VALUE.", show_default=False
+    ),
+]
 _Kind = Annotated[
-    Literal["entity", "relation"] | None,
-    typer.Option(help="Which kind is meant, where both have a type of that name."),
+    Literal["entity", "relation", "attribute"] | None,
+    typer.Option(help="Which kind is meant, where several have a type of that name."),
 ]
 
 
@@ -192,14 +197,20 @@ def rename(
 ) -> None:  # fmt: skip
     """Rename a type of a project, in the schema and all items. Decisions stay, and models that predict the old name are understood.
 
-    Example:
+    Examples:
 
         sciextract schema rename Generic Pronoun --project parsing.sciextract
+
+        sciextract schema rename include=maybe unclear
     """
     from sciextract.store.label_changes import rename_type
+    from sciextract.store.type_changes import change_value
 
     with open_chosen_project(project, author) as opened:
-        made = rename_type(opened, _kind_of(opened, old, kind), old, new)
+        if value := _value_in(opened, old, kind):
+            made = change_value(opened, *value, new)
+        else:
+            made = rename_type(opened, _kind_of(opened, old, kind), old, new)
     _report_change(f"{old} is {new} now", made, as_json)
 
 
@@ -240,10 +251,13 @@ def merge(
 
         sciextract schema merge Generic OtherScientificTerm --project parsing.sciextract
     """
-    from sciextract.store.type_changes import merge_types
+    from sciextract.store.type_changes import change_value, merge_types
 
     with open_chosen_project(project, author) as opened:
-        made = merge_types(opened, _kind_of(opened, old, kind), old, into)
+        if value := _value_in(opened, old, kind):
+            made = change_value(opened, *value, into, known=True)
+        else:
+            made = merge_types(opened, _kind_of(opened, old, kind), old, into)
     _report_change(f"{old} is part of {into} now", made, as_json)
 
 
@@ -273,7 +287,12 @@ def split(
 
             made, queue = suggest_parts(opened, old, parts), None
         else:
-            made, queue = split_type(opened, _kind_of(opened, old, kind), old, parts)
+            if (of := _kind_of(opened, old, kind)) == "attribute":
+                raise UsageError(
+                    f"{old} is an attribute",
+                    "list more values in a schema file, then: schema attributes FILE",
+                )
+            made, queue = split_type(opened, of, old, parts)
     count = counted(len(queue.numbers), "abstract") if queue else ""
     to_do = f"{count} to go through (sciextract tui, then F3)"
     where = f"; queue {queue.name!r}: {to_do}" if queue else ""
@@ -291,28 +310,42 @@ def remove(
 
         sciextract schema remove Generic --project parsing.sciextract
     """
-    from sciextract.store.type_changes import remove_type
+    from sciextract.store.type_changes import change_value, remove_type
 
     with open_chosen_project(project, author) as opened:
-        made = remove_type(opened, _kind_of(opened, old, kind), old)
+        if value := _value_in(opened, old, kind):
+            made = change_value(opened, *value, None)
+        else:
+            made = remove_type(opened, _kind_of(opened, old, kind), old)
     _report_change(f"{old} is removed", made, as_json)
+
+
+def _value_in(project: Project, words: str, named: Kind | None) -> tuple[str, str] | None:
+    """Attribute and value of ``ATTRIBUTE=VALUE``; ``None`` where a type has that name, or no attribute the first part."""
+    label, is_value, value = words.partition("=")
+    known = [kind.label for kind in (*project.schema.types, *project.schema.attributes)]
+    of_attribute = label in [kind.label for kind in project.schema.attributes]
+    if not is_value or words in known or not of_attribute or named not in (None, "attribute"):
+        return None
+    return label, value
 
 
 def _kind_of(project: Project, label: str, named: Kind | None) -> Kind:
     """The kind of a type of the project.
 
     Raises:
-        UsageError: There is none, or a type of each kind has that name.
+        UsageError: There is none, or types of several kinds have that name.
     """
     found: dict[Kind, tuple[str, ...]] = {
         "entity": project.schema.entity_labels,
         "relation": project.schema.relation_labels,
+        "attribute": tuple(kind.label for kind in project.schema.attributes),
     }
     kinds = [kind for kind, labels in found.items() if label in labels and named in (None, kind)]
     if len(kinds) == 1:
         return kinds[0]
     if kinds:
-        raise UsageError(f"{label} is an entity and a relation type", "--kind says which")
+        raise UsageError(f"{label} is a type of {' and '.join(kinds)}", "--kind says which")
     listed = ", ".join(label for labels in found.values() for label in labels)
     raise UsageError(f"the project has no type {label!r}", f"types: {listed}")
 

@@ -268,10 +268,15 @@ class Annotations:
             self._by_id.update({entity.id: entity for entity in self.entities})
         return self._by_id[entity_id]
 
-    def renamed(self, entities: Mapping[str, str], relations: Mapping[str, str]) -> Annotations:
-        """The same with new labels by old ones, also among alternatives and candidates; all change at once."""
-        if not entities and not relations:
+    def renamed(self, *names: Mapping[str, str]) -> Annotations:
+        """The same with new labels by old ones, also among alternatives and candidates; all change at once.
+
+        Args:
+            names: Those of entities, of relations and, where some have others, of attributes.
+        """
+        if not any(names):
             return self
+        entities, relations, attributes = (*names, {})[:3]
         candidates = self.candidates
         if candidates is not None:
             candidates = replace(
@@ -290,6 +295,10 @@ class Annotations:
             entities=tuple(_relabel(entity, entities) for entity in self.entities),
             relations=tuple(_relabel(relation, relations) for relation in self.relations),
             candidates=candidates,
+            attributes=tuple(
+                replace(said, label=attributes.get(said.label, said.label))
+                for said in self.attributes
+            ),
         )
 
     def in_states(self, states: Container[State]) -> Annotations:

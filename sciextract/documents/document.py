@@ -174,14 +174,12 @@ class AnnotatedDocument:
     bare_offsets: bool = field(default=False, compare=False)
     project_state: ProjectState | None = field(default=None, compare=False)
 
-    def renamed(
-        self, entities: Mapping[str, str], relations: Mapping[str, str]
-    ) -> AnnotatedDocument:
-        """The same with new labels by old ones."""
-        if not entities and not relations:
+    def renamed(self, *names: Mapping[str, str]) -> AnnotatedDocument:
+        """The same with new labels by old ones: of entities, relations and attributes."""
+        if not any(names):
             return self
-        state = self.project_state and self.project_state.renamed(entities, relations)
-        annotations = self.annotations.renamed(entities, relations)
+        state = self.project_state and self.project_state.renamed(*names)
+        annotations = self.annotations.renamed(*names)
         return replace(self, annotations=annotations, project_state=state)
 
     def to_dict(self, candidates: bool = False) -> dict[str, Any]:

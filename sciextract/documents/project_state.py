@@ -52,21 +52,20 @@ class ProjectState:
     originals: tuple[tuple[ItemKey, dict[str, Any]], ...] = ()
     formerly: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def renamed(self, entities: Mapping[str, str], relations: Mapping[str, str]) -> ProjectState:
+    def renamed(self, *names: Mapping[str, str]) -> ProjectState:
         """The same with new names of types by old ones."""
         return replace(
             self,
-            everything=self.everything.renamed(entities, relations),
-            covered=tuple(sorted(rename_covered(self.covered, entities, relations))),
+            everything=self.everything.renamed(*names),
+            covered=tuple(sorted(rename_covered(self.covered, *names))),
             formerly={},
         )
 
 
-def rename_covered(
-    covered: Iterable[str], entities: Mapping[str, str], relations: Mapping[str, str]
-) -> Iterator[str]:
-    """What was looked for, with new names of types by old ones."""
+def rename_covered(covered: Iterable[str], *names: Mapping[str, str]) -> Iterator[str]:
+    """What was looked for, with new names of types by old ones: those of entities, relations and attributes."""
+    by_table = dict(zip(("entities", "relations", "attributes"), names, strict=False))
     for name in covered:
-        layer, _, label = name.partition(":")
-        names = {Layer.ENTITIES.value: entities, Layer.RELATIONS.value: relations}.get(layer, {})
-        yield f"{layer}:{names[label]}" if label in names else name
+        table, _, label = name.partition(":")
+        known = by_table.get(table, {})
+        yield f"{table}:{known[label]}" if label in known else name

@@ -182,9 +182,9 @@ class LabelSchema:
         return tuple([relation.label for relation in self.relations])
 
     @property
-    def names(self) -> tuple[dict[str, str], dict[str, str]]:
-        """What types are called now, by former names: those of entities, those of relations."""
-        return _names(self.entities), _names(self.relations)
+    def names(self) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+        """What types are called now, by former names: those of entities, of relations, of attributes."""
+        return _names(self.entities), _names(self.relations), _names(self.attributes)
 
     @property
     def symmetric_labels(self) -> frozenset[str]:

@@ -109,7 +109,7 @@ class ModelConfig:
 
     def labels_unknown_to(self, schema: LabelSchema) -> list[str]:
         """Labels of the model that a schema lacks, and that no type of it had before."""
-        former_entities, former_relations = schema.names
+        former_entities, former_relations, _ = schema.names
         entities = {*schema.entity_labels, *former_entities}
         relations = {*schema.relation_labels, *former_relations}
         lacking = [label for label in self.labels.types if label not in entities]

@@ -23,7 +23,7 @@ from sciextract.errors import SchemaError, UndoRefusedError
 from sciextract.store import events, project_settings, state_tables
 from sciextract.store.document_state import Outcome
 from sciextract.store.events import Change, Event
-from sciextract.store.rows import ProgressRow, covered_name
+from sciextract.store.rows import ProgressRow
 from sciextract.store.sqlite import first_value
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
@@ -37,14 +37,24 @@ KINDS = (RENAME, EDIT, MERGE, SPLIT, REMOVE)
 """The kinds of these events."""
 LONGEST = 60
 """Characters of a name that a person gives: longer ones have no room at the desk."""
-Kind = Literal["entity", "relation"]
-TABLES = {"entity": "entities", "relation": "relations"}
+Kind = Literal["entity", "relation", "attribute"]
+TABLES = {"entity": "entities", "relation": "relations", "attribute": "attributes"}
+"""Where types of a kind stand in a schema, which is also what coverage calls them by."""
 PLACE = "the labels of the project"
 
 
-def types_of(schema: LabelSchema, kind: Kind) -> Sequence[EntityType | RelationType]:
-    """The entity types or the relation types."""
+def types_of(
+    schema: LabelSchema, kind: Kind
+) -> Sequence[EntityType | RelationType | AttributeType]:
+    """The entity types, the relation types or the attributes."""
+    if kind == "attribute":
+        return schema.attributes
     return schema.entities if kind == "entity" else schema.relations
+
+
+def looked_for(kind: Kind, label: str) -> str:
+    """What coverage calls a type."""
+    return f"{TABLES[kind]}:{label}"
 
 
 def check_name(schema: LabelSchema, kind: Kind, name: str) -> None:
@@ -247,7 +257,7 @@ def _rename(
         changes = []
         for _, item, *columns in group:
             before = dict(zip(("label", "was", "alternatives"), columns, strict=True))
-            after = relabel(before, {old: new})
+            after = relabel(kind, before, {old: new})
             if after:
                 items += "label" in after
                 changes.append(Change(kind, (item,), {name: before[name] for name in after}, after))
@@ -268,8 +278,7 @@ def _rename_covered(
     connection: sqlite3.Connection, event_id: int, kind: Kind, old: str, new: str
 ) -> None:
     """The type under its new name where somebody had looked for it."""
-    layer = Layer.ENTITIES if kind == "entity" else Layer.RELATIONS
-    was, becomes = (json.dumps(covered_name(layer, label)) for label in (old, new))
+    was, becomes = (json.dumps(looked_for(kind, label)) for label in (old, new))
     rows = connection.execute(
         "SELECT document_id, covered FROM progress WHERE instr(covered, ?)", (was,)
     ).fetchall()
@@ -296,6 +305,8 @@ def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSche
 
 def retarget_attributes(plain: dict[str, Any], kind: Kind, old: str, labels: Sequence[str]) -> None:
     """Let the attributes of a type stand on others instead; one that is left without any goes with it."""
+    if kind == "attribute":
+        return
     prefix = RELATION_PREFIX if kind == "relation" else ""
     for attribute in plain.get("attributes", ()):
         targets = [
@@ -308,15 +319,15 @@ def retarget_attributes(plain: dict[str, Any], kind: Kind, old: str, labels: Seq
         plain["attributes"] = [kept for kept in plain["attributes"] if kept["on"]]
 
 
-def relabel(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Those columns of an item that hold a label with a new name, with that."""
+def relabel(kind: str, values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Those columns of an item that hold a label with a new name, with that; alternatives of an attribute are values."""
     label = values["label"]
     found: dict[str, Any] = {"label": names[label]} if label in names else {}
     was = json.loads(values["was"]) if values["was"] else {}
     if was.get("label") in names:
         found["was"] = json.dumps({**was, "label": names[was["label"]]})
     said = json.loads(values["alternatives"]) if values["alternatives"] else []
-    if any(choice in names for choice, _ in said):
+    if kind != "attribute" and any(choice in names for choice, _ in said):
         plain = [[names.get(name, name), score] for name, score in said]
         found["alternatives"] = json.dumps(plain, separators=(",", ":"))
     return found

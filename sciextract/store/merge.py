@@ -92,14 +92,10 @@ def _rename(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> Docum
     ]
     for row in rows:
         values, renamed = to_values(row), names[row.TABLE]
-        if isinstance(row, AttributeRow):
-            doc.put(replace(row, label=renamed.get(row.label, row.label)))
-        elif new := relabel(values, renamed):
+        if new := relabel(row.TABLE, values, renamed):
             doc.put(from_values(row.TABLE, values | new))
     if doc.progress is not None:
-        covered = rename_covered(
-            doc.progress.covered, names[EntityRow.TABLE], names[RelationRow.TABLE]
-        )
+        covered = rename_covered(doc.progress.covered, *names.values())
         doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
     return doc
 

@@ -15,11 +15,11 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import is_label, parse_schema
 from sciextract.store import events
 from sciextract.store.document_state import Context, DocumentState, whole
+from sciextract.store.label_changes import TABLES
 from sciextract.store.rows import (
     BY_PERSONS,
     ProgressRow,
     covered_labels,
-    covered_name,
     names_in,
     original_of,
 )
@@ -63,12 +63,11 @@ def state_of(project: Project, number: int, states: Collection[State]) -> Projec
 
 
 def former_names(schema: LabelSchema) -> dict[str, tuple[str, ...]]:
-    """The former names of types that no type has now, by ``LAYER:LABEL``."""
+    """The former names of types that no type has now, by ``entities:LABEL`` and the like."""
     found: dict[str, tuple[str, ...]] = {}
-    both = zip((Layer.ENTITIES, Layer.RELATIONS), schema.names, strict=True)
-    for layer, names in both:
+    for table, names in zip(TABLES.values(), schema.names, strict=True):
         for former, label in names.items():
-            name = covered_name(layer, label)
+            name = f"{table}:{label}"
             found[name] = (*found.get(name, ()), former)
     return found
 
@@ -76,9 +75,9 @@ def former_names(schema: LabelSchema) -> dict[str, tuple[str, ...]]:
 def with_former_names(schema: LabelSchema, former: Mapping[str, tuple[str, ...]]) -> LabelSchema:
     """The schema with more former names of types that it has."""
     plain = schema.to_mapping()
-    for layer in (Layer.ENTITIES, Layer.RELATIONS):
-        for known in plain[layer.value]:
-            names = filter(is_label, former.get(covered_name(layer, known["label"]), ()))
+    for table in TABLES.values():
+        for known in plain.get(table, ()):
+            names = filter(is_label, former.get(f"{table}:{known['label']}", ()))
             known["formerly"] = sorted({*known.get("formerly", ()), *names})
     return parse_schema(plain, f"schema {schema.name!r}")
 

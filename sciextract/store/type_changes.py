@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from sciextract.documents.annotations import Layer, State
+from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.errors import SchemaError
@@ -24,20 +24,16 @@ from sciextract.store.label_changes import (  # fmt: skip
     Kind,
     check_name,
     find_type,
+    looked_for,
     relabel,
     retarget_attributes,
     types_of,
 )
 from sciextract.store.project import Project
 from sciextract.store.queries import SavedQueue, remove_queue, save_queue
-from sciextract.store.rows import (  # fmt: skip
-    EntityRow,
-    RelationRow,
-    covered_name,
-    from_values,
-    to_values,
-)
+from sciextract.store.rows import AttributeRow, EntityRow, RelationRow, from_values, to_values
 from sciextract.store.sqlite import first_value
+from sciextract.text.english import counted
 
 _ORDER = (
     State.ACCEPTED,
@@ -61,6 +57,10 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
     """
     if old == new:
         raise SchemaError(f"{old} cannot be merged into itself", "name two types")
+    apart = first_value(project.connection, _CONTRADICTIONS, old, new) if kind == "attribute" else 0
+    if apart:
+        problem = f"{old} and {new} have different values {counted(apart, 'time')}"
+        raise SchemaError(problem, "give both the same value at the desk first, or reject one")
 
     def edit(schema: LabelSchema) -> LabelSchema:
         plain, place = find_type(schema, kind, old)
@@ -68,6 +68,12 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
         into, gone = types[find_type(schema, kind, new)[1]], types.pop(place)
         former = {*into.get("formerly", ()), *gone.get("formerly", ()), old} - {new}
         into["formerly"] = sorted(former)
+        if kind == "attribute":
+            if into["kind"] != gone["kind"]:
+                problem = f"{old} is a {gone['kind']}, {new} a {into['kind']}"
+                raise SchemaError(problem, "only attributes of one kind can be merged")
+            for name in ("on", "values"):
+                into[name] = list(dict.fromkeys([*into[name], *gone[name]]))
         if kind == "relation":
             if into["symmetric"] != gone["symmetric"]:
                 problem = f"one of {old} and {new} has a direction, the other has none"
@@ -83,15 +89,16 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
 
     def work(doc: DocumentState, context: Context) -> None:
         for row in _rows(doc, kind):
-            values = relabel(to_values(row), {old: new})
+            values = relabel(kind, to_values(row), {old: new})
             context.items += "label" in values
             if values:
                 doc.put(from_values(row.TABLE, to_values(row) | values))
         _join_entities(doc, new)
         symmetric = context.schema.symmetric_labels
         _join_relations(doc, symmetric)
+        _join_attributes(doc)
         if doc.progress is not None:
-            names = covered_name(_layer(kind), old), covered_name(_layer(kind), new)
+            names = looked_for(kind, old), looked_for(kind, new)
             covered = {*doc.progress.covered} - {names[0]}
             if not {*names} <= {*doc.progress.covered}:
                 covered -= {names[1]}
@@ -131,7 +138,7 @@ def remove_type(project: Project, kind: Kind, label: str) -> Outcome:
             context.items += 1
         _dissolve_clusters(doc)
         if doc.progress is not None:
-            gone = covered_name(_layer(kind), label)
+            gone = looked_for(kind, label)
             covered = tuple(name for name in doc.progress.covered if name != gone)
             doc.put(replace(doc.progress, covered=covered))
 
@@ -151,7 +158,6 @@ def split_type(
     """
     if label in parts:
         raise SchemaError(f"{label} cannot be split into itself", "it stays until it is removed")
-    layer = _layer(kind)
     numbers: list[int] = []
 
     def edit(schema: LabelSchema) -> LabelSchema:
@@ -176,8 +182,8 @@ def split_type(
         rows = _rows(doc, kind)
         if any(row.label == label and row.state is not State.REJECTED for row in rows):
             numbers.append(doc.number)
-        elif doc.progress is not None and covered_name(layer, label) in doc.progress.covered:
-            covered = {*doc.progress.covered, *(covered_name(layer, part) for part in parts)}
+        elif doc.progress is not None and looked_for(kind, label) in doc.progress.covered:
+            covered = {*doc.progress.covered, *(looked_for(kind, part) for part in parts)}
             doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
 
     what = f"split {label} into {', '.join(parts)}"
@@ -185,7 +191,7 @@ def split_type(
     if not numbers:
         return outcome, None
     remove_queue(project, f"split {label}")
-    sort = MISSING + "\n".join(covered_name(layer, part) for part in parts)
+    sort = MISSING + "\n".join(looked_for(kind, part) for part in parts)
     return outcome, save_queue(project, SavedQueue(f"split {label}", tuple(numbers), sort=sort))
 
 
@@ -211,7 +217,7 @@ def _change(
                 {
                     "label": label,
                     "said": json.dumps(label),
-                    "covered": json.dumps(covered_name(_layer(kind), label)),
+                    "covered": json.dumps(looked_for(kind, label)),
                 },
             )
             numbers |= {number for (number,) in rows}
@@ -219,11 +225,68 @@ def _change(
     return Outcome(context.event_id, documents, context.items)
 
 
-def _layer(kind: Kind) -> Layer:
-    return Layer.ENTITIES if kind == "entity" else Layer.RELATIONS
+def change_value(
+    project: Project, label: str, old: str, new: str | None, *, known: bool = False
+) -> Outcome:
+    """Give a value of a choice another name, everywhere; without one it is removed, with what says it.
+
+    Args:
+        known: Whether the attribute has the other value already, and both become one.
+
+    Raises:
+        SchemaError: There is no such value, none would be left, or the other one is there or not against ``known``.
+        ProjectError: The project cannot be written.
+    """
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        plain, place = find_type(schema, "attribute", label)
+        values = plain["attributes"][place]["values"]
+        listed = f"{label} has: {', '.join(values) or 'no listed values'}"
+        if old not in values or old == new or (known and new not in values):
+            missing = new if old in values and old != new else old
+            raise SchemaError(f"{missing} is no other value of {label}", listed)
+        if new in values and not known:
+            raise SchemaError(f"{new} is a value of {label} already", "merge joins two values")
+        if new is None and len(values) == 1:
+            raise SchemaError(f"{old} is the only value of {label}", f"remove {label} instead")
+        at = values.index(old)
+        values[at : at + 1] = [] if new is None or known else [new]
+        return parse_schema(plain, PLACE)
+
+    def work(doc: DocumentState, context: Context) -> None:
+        for row in [said for said in doc.attributes if said.label == label]:
+            context.items += row.value == old
+            if new is None:
+                others = tuple(choice for choice in row.alternatives if choice.label != old)
+                if row.value == old:
+                    doc.drop(row)
+                else:
+                    doc.put(replace(row, alternatives=others))
+                continue
+            was = json.loads(row.was) if row.was else {}
+            if was.get("value") == old:
+                row = replace(row, was=json.dumps(was | {"value": new}))
+            others = tuple(
+                replace(choice, label=new if choice.label == old else choice.label)
+                for choice in row.alternatives
+            )
+            value = new if row.value == old else row.value
+            doc.put(replace(row, value=value, alternatives=others))
+
+    what = f"change {label}: {old} to {new}" if new else f"remove {label}: {old}"
+    word = MERGE if new else REMOVE
+    return _change(project, word, what, "attribute", (label,), edit, work)
 
 
-def _rows(doc: DocumentState, kind: Kind) -> list[EntityRow | RelationRow]:
+_CONTRADICTIONS = """SELECT count(*) FROM attribute a JOIN attribute b
+    ON b.document_id = a.document_id AND b.target = a.target AND b.value <> a.value
+    WHERE a.label = ? AND b.label = ? AND a.state NOT IN ('undecided', 'rejected')
+    AND b.state NOT IN ('undecided', 'rejected')"""
+
+
+def _rows(doc: DocumentState, kind: Kind) -> list[EntityRow | RelationRow | AttributeRow]:
+    if kind == "attribute":
+        return [*doc.attributes]
     return [*doc.entities] if kind == "entity" else [*doc.relations]
 
 
@@ -266,6 +329,15 @@ def _join_relations(doc: DocumentState, symmetric: frozenset[str]) -> None:
                 if twin.id != row.id:
                     _hand_on_attributes(doc, twin, row)
                     doc.drop(twin)
+
+
+def _join_attributes(doc: DocumentState) -> None:
+    """Join attributes of one type of the same item."""
+    seen: set[tuple[str, str]] = set()
+    for row in sorted(doc.attributes, key=lambda row: _ORDER.index(row.state)):
+        if (row.target, row.label) in seen:
+            doc.drop(row)
+        seen.add((row.target, row.label))
 
 
 def _hand_on_attributes(

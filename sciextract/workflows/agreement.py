@@ -128,6 +128,7 @@ class _Side:
         self._names = (
             match_names(schema.entities, own.entities),
             match_names(schema.relations, own.relations),
+            match_names(schema.attributes, own.attributes),
         )
         self.symmetric = frozenset(
             self._names[1].get(label, label) for label in own.symmetric_labels

@@ -403,16 +403,18 @@ class _Job:
     def _with_current_names(self, document: AnnotatedDocument) -> AnnotatedDocument:
         """The document with the names that types have here, where they were renamed here or in the project of the file."""
         schema, state = self.project.schema, document.project_state
-        entities, relations = schema.names
+        attributes = tuple(kind.label for kind in schema.attributes)
+        tables = ("entities", "relations", "attributes")
+        known = dict(
+            zip(tables, (schema.entity_labels, schema.relation_labels, attributes), strict=True)
+        )
+        names = dict(zip(tables, schema.names, strict=True))
         for name, former in state.formerly.items() if state else ():
-            layer, _, label = name.partition(":")
-            known, names = schema.entity_labels, entities
-            if layer == Layer.RELATIONS:
-                known, names = schema.relation_labels, relations
-            here = {*former}.intersection(known)
-            if label not in known and len(here) == 1:
-                names[label] = here.pop()
-        return document.renamed(entities, relations)
+            table, _, label = name.partition(":")
+            here = {*former}.intersection(known.get(table, ()))
+            if here and label not in known[table] and len(here) == 1:
+                names[table][label] = here.pop()
+        return document.renamed(*names.values())
 
     def _take_former_names(self, batch: Iterable[AnnotatedDocument]) -> None:
         """Names that types had in the project of the file, into one without abstracts: models that predict them fit."""

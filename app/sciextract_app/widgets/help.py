@@ -140,6 +140,14 @@ class GuidelineDialog(Dialog[Result]):
             if type_.examples:
                 line.append(f"\n   for example: {visible('; '.join(type_.examples))}")
             options.append(Option(line))
+        for said in self._schema.attributes:
+            line = Text(f"  {key_of('attribute')}{visible(said.key)}  ").append(
+                visible(said.label), "bold"
+            )
+            line.append(visible(f"  attribute of {', '.join(said.on)}: {said.allowed_values}"))
+            options.append(
+                Option(line.append(f"\n   {visible(said.definition) or 'no definition'}"))
+            )
         return [OptionList(*options) if options else words("The schema has no types yet")]
 
     def on_mount(self) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input, OptionList
 
+from sciextract.documents.schema import AttributeType
 from sciextract.documents.schema_file import load_schema
 from sciextract.store import Project, create_project, open_project
-from sciextract.store.label_changes import move_type
+from sciextract.store.label_changes import move_type, take_attributes
 from sciextract.store.project_settings import with_labels
 from sciextract.workflows.import_files import import_files
 from sciextract_app.review.view import screen as review_screen
@@ -42,6 +43,26 @@ async def test_a_rename_goes_through_the_project_and_u_takes_it_back(tmp_path: P
         await until_shown(pilot, "rename Method to [b]New[/b] taken back")
         assert labels_of(project) == before
         assert f"2 {first}" in shown(pilot)
+
+
+async def test_an_attribute_is_renamed_beside_the_types(tmp_path: Path) -> None:
+    path = made_project(tmp_path)
+    with open_project(path) as project:
+        kind = AttributeType("negated", "n", ("*",), definition="said not to be")
+        take_attributes(project, [kind])
+        project.actions.set_attribute(1, project.document_state(1).entities[0].id, "negated")
+    async with opened(path) as (app, pilot):
+        await pilot.press("g", "end")
+        await until_shown(pilot, "attribute of *")
+        await pilot.press("c")
+        await until_shown(pilot, "negated is an attribute")
+        await pilot.press("g", "end", "r")
+        await until(pilot, lambda: isinstance(app.screen, LineDialog))
+        app.screen.query_one(Input).value = "denied"
+        await pilot.press("enter")
+        await until_shown(pilot, "negated is denied now")
+        [said] = desk_of(app).project.document_state(1).attributes
+        assert said.label == "denied"
 
 
 async def test_merge_and_remove_go_through_the_project_and_u_takes_each_back(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from sciextract.documents.annotations import Span, State
 from sciextract.errors import IllegalPairError
@@ -17,7 +17,6 @@ from sciextract.store import (
     RelationRef,
     RelationRow,
 )
-from sciextract.store.label_changes import Kind
 from sciextract.text.english import counted
 from sciextract_app.review.model.modes import Characters, TypeLetter
 from sciextract_app.review.model.state import Refused, ReviewState
@@ -117,7 +116,7 @@ def set_type(state: ReviewState, action: Action) -> Feedback:
     known = schema.relation_labels if relation else schema.entity_labels
     label = document_view.by_digit(known, action.argument)
     if label is None:
-        kind: Kind = "relation" if relation else "entity"
+        kind: Literal["entity", "relation"] = "relation" if relation else "entity"
         if not known:
             return Feedback(request=NEW_TYPE[kind])
         types = counted(len(known), f"{kind} type")

@@ -10,6 +10,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.widgets import OptionList
 
+from sciextract.documents.schema import AttributeType
 from sciextract.errors import SciextractError, as_command
 from sciextract.store import Outcome, Project, label_changes, open_project, type_changes
 from sciextract.store.label_changes import Kind
@@ -97,7 +98,13 @@ class LabelEditor:
             return
         schema = self._screen.project.schema
         kind: Kind = "entity" if place < len(schema.entities) else "relation"
-        changed = schema.types[place]
+        if place >= len(schema.types):
+            kind = "attribute"
+        changed = (*schema.types, *schema.attributes)[place]
+        if isinstance(changed, AttributeType) and key in "sc":
+            words = f"{changed.label} is an attribute: it has no colour, and its values come from a schema file"
+            self._screen.show_notice(problem(words))
+            return
 
         def change(name: str, value: str) -> None:
             self._change(
@@ -112,7 +119,7 @@ class LabelEditor:
             case "J" | "K":
                 step = _STEPS[key]
                 move = partial(label_changes.move_type, kind=kind, label=old, steps=step)
-                first = len(schema.entities) if kind == "relation" else 0
+                first = {"entity": 0, "relation": len(schema.entities)}.get(kind, len(schema.types))
                 last = first + len(label_changes.types_of(schema, kind)) - 1
                 self._change(move, max(first, min(place + step, last)))
             case "r":
@@ -132,7 +139,7 @@ class LabelEditor:
                 remove = partial(type_changes.remove_type, kind=kind, label=old)
                 removed = lambda _: work(f"{old} is removed", remove)
                 ask(app, QuestionDialog(f"Remove {old}?", _REMOVED, "removes it"), removed)
-            case "c":
+            case "c" if not isinstance(changed, AttributeType):
                 offered = [(colour, Text(f"■ {colour}", colour)) for colour in COLOURS]
                 dialog = LineDialog("Colour", changed.colour, "#rrggbb", offered=offered)
                 ask(app, dialog, partial(change, "colour"))
