@@ -22,6 +22,7 @@ from sciextract.store.review import Sort
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract_app import opening, terminal
 from sciextract_app.review.model.queue import Order
+from sciextract_app.review.view.prompts import SURE_HELP, parse_sure
 from sciextract_app.review.view.screen import ReviewOptions, ReviewScreen
 from sciextract_app.settings import SHELL, SHELL_IDS, load_keymap, save_theme
 from sciextract_app.shared.actions import ACTIONS, BY_ID, key_of, use_keys
@@ -31,7 +32,7 @@ from sciextract_app.suggesting.learning import StartEngine
 from sciextract_app.suggesting.learning_process import LearningProcess
 from sciextract_app.terminal import TerminalApp
 from sciextract_app.themes import Readable, label_variables
-from sciextract_app.widgets.dialogs import ErrorDialog
+from sciextract_app.widgets.dialogs import ErrorDialog, LineDialog, ask
 
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
@@ -246,6 +247,8 @@ class DeskApp(TerminalApp):
         for kind in NEW_TYPE:
             add = partial(dialogs.labels.add, kind)
             yield SystemCommand(NEW_TYPE[kind], f"{key_of('guideline')} lists the types", add)
+        words = f"{key_of('accept-above')}: the share that shall be right, and the score where nothing is promised"
+        yield SystemCommand("what is sure", words, partial(self._ask_sure, screen))
         words = "pause it, or go on; the setting is kept"
         yield SystemCommand("learning on or off", words, screen.learning.toggle)
         yield SystemCommand("leave queue", "continue with all abstracts", dialogs.leave_queue)
@@ -264,6 +267,12 @@ class DeskApp(TerminalApp):
             if action.request != "palette":
                 words = f"{key_of(action.id)}: {action.help}"
                 yield SystemCommand(action.words, words, partial(screen.do, action.id))
+
+    def _ask_sure(self, screen: ReviewScreen) -> None:
+        state = screen.desk.state
+        before, title = f"{state.share * 100:.0f} % {state.threshold:.2f}", "What is sure"
+        dialog = LineDialog(title, before, SURE_HELP, parse_sure, replaces=True)
+        ask(self, dialog, lambda text: screen.accept_from(*parse_sure(text)))
 
     def _keep_theme(self, theme: Theme) -> None:
         # The theme of the start is announced as well, and is nobody's choice.

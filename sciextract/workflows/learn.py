@@ -327,8 +327,11 @@ class Learner:
         self._comparison: BaseComparison | None = None
         self._compared, self._change = 0, ""
 
-    def learn(self) -> Learned:
+    def learn(self, share: float | None = None) -> Learned:
         """Train an adapter on the decisions in the project.
+
+        Args:
+            share: The precision to promise of what is sure; the usual one when ``None``.
 
         Raises:
             SciextractError: The project cannot be read, or no model is there.
@@ -350,7 +353,7 @@ class Learner:
             used = set(recently_decided(project.connection, MOST_FINISHED))
             abstracts = known_documents(project.connection)
             done = sum(abstract.finished for abstract in abstracts if abstract.number in used)
-            curve = learning_curve(project, known=known)
+            curve = learning_curve(project, known=known, share=share)
             use = {layer: of_layer.use for layer, of_layer in curve.layers.items()}
             self._layers = frozenset(layer for layer, of_layer in use.items() if of_layer.on)
             waiting = need_prediction(project.connection, states.extractor.model) if known else ()

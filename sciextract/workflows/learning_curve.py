@@ -267,12 +267,15 @@ class LearningCurve:
         return {"window": self.window, "abstracts": abstracts, "layers": layers, "sure": sure}
 
 
-def learning_curve(project: Project, *, known: bool | None = None) -> LearningCurve:
+def learning_curve(
+    project: Project, *, known: bool | None = None, share: float | None = None
+) -> LearningCurve:
     """The running score of an open project.
 
     Args:
         known: Whether a model predicts the project's labels; by what the finished abstracts were suggested
             when ``None``.
+        share: The precision to promise; that of :data:`SURE` when ``None``.
     """
     finished, has = finished_abstracts(project), project.schema.layers
     symmetric = project.schema.symmetric_labels
@@ -317,7 +320,7 @@ def learning_curve(project: Project, *, known: bool | None = None) -> LearningCu
         use = layer_use(pairs[layer], layer, first=not known)
         seen = tuple(running_f1(shown[layer], layer))
         layers[layer] = LayerCurve(seen, mine, theirs, use, items[layer])
-    return LearningCurve(WINDOW, tuple(points), layers, _sure(finished, has))
+    return LearningCurve(WINDOW, tuple(points), layers, _sure(finished, has, share))
 
 
 def sure_words(sure: Promise) -> list[str]:
@@ -336,7 +339,7 @@ def sure_words(sure: Promise) -> list[str]:
     return lines
 
 
-def _sure(finished: Sequence[Finished], has: frozenset[Layer]) -> Promise:
+def _sure(finished: Sequence[Finished], has: frozenset[Layer], share: float | None) -> Promise:
     """What can be promised of suggestions, from those of one model that stood in finished abstracts before they were touched."""
     whole = [abstract for abstract in finished if has <= abstract.layers]
     model = _model_of(whole[-1]) if whole else ""
@@ -345,7 +348,7 @@ def _sure(finished: Sequence[Finished], has: frozenset[Layer]) -> Promise:
     held = held_out(
         source, [abstract.gold for abstract in same], [abstract.shown for abstract in same]
     )
-    return make_promise(held, SURE, CONFIDENCE)
+    return make_promise(held, dict.fromkeys(SURE, share) if share else SURE, CONFIDENCE)
 
 
 def _model_of(abstract: Finished) -> str:

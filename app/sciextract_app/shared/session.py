@@ -16,10 +16,14 @@ from pathlib import Path
 import msgspec
 
 from sciextract import atomic
+from sciextract.inference.settings import SURE
 from sciextract.store import AttributeRef, EntityRef, ItemRef, LinkRef, Project, RelationRef, review
 from sciextract.store.coverage import find_missing
 from sciextract_app.settings import user_folder
 from sciextract_app.shared.view_models import Feedback
+
+THRESHOLD = 0.8
+"""The score from which ``A`` accepts where nothing is promised, unless the person changes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +38,8 @@ class Session:
         queue: The saved queue that is worked on, empty for none.
         places: The abstract that was open last in each saved queue.
         sure: The least score by task of suggestions that are right as often as promised, ``None`` before that is known.
+        share: How often that is.
+        threshold: The score from which ``A`` accepts where nothing is promised.
     """
 
     number: int
@@ -43,6 +49,8 @@ class Session:
     queue: str = ""
     places: Mapping[str, int] = field(default_factory=dict)
     sure: Mapping[str, float] | None = None
+    share: float = SURE["entity"]
+    threshold: float = THRESHOLD
 
     @property
     def focus(self) -> ItemRef | None:

@@ -9,6 +9,7 @@ from threading import Event
 from time import sleep
 from typing import TYPE_CHECKING
 
+from sciextract.inference.settings import SURE
 from sciextract.store import open_project
 from sciextract_app.settings import load_learning, save_learning
 from sciextract_app.shared.jobs import BREATH_SECONDS, DeskPort, Job, error_line
@@ -38,6 +39,7 @@ def learn_and_suggest(
     is_cancelled: Callable[[], bool],
     learned_from: Callable[[Learned], object],
     arrived: Callable[[], object] = lambda: None,
+    share: float = SURE["entity"],
 ) -> Learned:
     """Learn once, and suggest for the open abstract, if nothing is decided in it, and for those that come next.
 
@@ -50,6 +52,7 @@ def learn_and_suggest(
         is_cancelled: Whether to stop; asked before every abstract.
         learned_from: Called once it has learned, before it suggests.
         arrived: Called when the open abstract has new suggestions.
+        share: The precision to promise of what is sure.
 
     Raises:
         SciextractError: The project cannot be read or written.
@@ -57,7 +60,7 @@ def learn_and_suggest(
     """
     from sciextract.workflows.learn import adapter_run
 
-    learned = engine.learn()
+    learned = engine.learn(share)
     if is_cancelled():
         return learned
     learned_from(learned)
@@ -96,6 +99,7 @@ class LearningWork:
         order: In which order abstracts are wanted.
         start_engine: Starts what learns; ``None`` where nothing shall learn.
         promise: Called with the least score by task of what is sure, and why nothing is.
+        share: The precision to promise of that.
 
     Attributes:
         words: What the header says of it.
@@ -112,6 +116,7 @@ class LearningWork:
         order: PredictionOrder,
         start_engine: StartEngine | None,
         promise: Callable[[Mapping[str, float], str], object],
+        share: float = SURE["entity"],
     ) -> None:
         self.words = ""
         self.left: tuple[str, ...] = ()
@@ -121,6 +126,7 @@ class LearningWork:
         self._order = order
         self._start_engine = start_engine
         self._promise = promise
+        self._share = share
         self._engine: LearningEngine | None = None
         self._running = Event()
         self._is_running = self._is_suggesting = False
@@ -146,6 +152,11 @@ class LearningWork:
         self._show("" if self.is_on else "learning off")
         self.poll()
 
+    def promise_anew(self, share: float) -> None:
+        """Promise another precision from now on."""
+        self._share, self._learned = share, 0
+        self.poll()
+
     def poll(self) -> None:
         """Learn when other abstracts are finished than at the last time."""
         done, project = self._desk.finished, self._desk.project
@@ -160,6 +171,7 @@ class LearningWork:
         self._learned, self._is_running = done, True
         engine = self._engine = self._engine or self._start_engine(project.path, self._model)
         path, author, order, running = project.path, self._author, self._order, self._running
+        share = self._share
 
         def work(job: Job) -> None:
             try:
@@ -168,6 +180,7 @@ class LearningWork:
                     lambda: job.is_cancelled,
                     lambda learned: job.call(self._show_learned, learned, suggests=True),
                     lambda: job.call(self._desk.poll_changes),
+                    share,
                 )  # fmt: skip
             except EndedError as error:
                 job.call(fail, str(error))

@@ -28,8 +28,8 @@ _NICE = 10
 class LearningEngine(Protocol):
     """Learns and predicts; calls wait for the result. See :class:`~sciextract.workflows.learn.Learner`."""
 
-    def learn(self) -> Learned:
-        """Train on the decisions in the project."""
+    def learn(self, share: float) -> Learned:
+        """Train on the decisions in the project; what is sure is right in such a share of cases."""
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts by what was learned last."""
@@ -64,14 +64,14 @@ class LearningProcess:
             )  # fmt: skip
         self._connection = Connection(ours.detach())
 
-    def learn(self) -> Learned:
+    def learn(self, share: float) -> Learned:
         """Train on the decisions in the project.
 
         Raises:
             SciextractError: The project cannot be read, or no model is there.
             EndedError: The process has ended.
         """
-        return cast("Learned", self._call("learn"))
+        return cast("Learned", self._call("learn", share))
 
     def predict(self, numbers: Sequence[int]) -> list[Suggested]:
         """Suggestions for some abstracts.
@@ -117,7 +117,8 @@ def main(path: str, model: str) -> None:
             return
         result: object
         try:
-            result = learner.learn() if name == "learn" else learner.predict(*arguments)
+            call = learner.learn if name == "learn" else learner.predict
+            result = call(*arguments)
         except SciextractError as error:
             result = error
         calls.send(result)

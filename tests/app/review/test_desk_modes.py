@@ -187,7 +187,7 @@ def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> Non
     assert {each.id for each in sure} == {"tagger1", "task", "corpus"}
     assert [each.id for each in relations] == ["tagger1 task"], "none takes an unsure mention along"
     words = [hint.words for hint in desk.footer()]
-    assert f"accept {len(sure)}+{len(relations)}, 70 % right" in words
+    assert f"accept {len(sure)}+{len(relations)}, 70 % right, ≥ 0.90 ≥ 0.85" in words
     assert desk.passage().sure == 0.9
     marked = [line.item_id for line in desk.relations(everything=True) if line.sure]
     assert marked == ["tagger1 task"]

@@ -30,6 +30,7 @@ from sciextract.workflows.learn import Learned, Suggested, find_untouched
 from sciextract.workflows.learning_curve import LayerUse
 from sciextract_app.app import DeskApp
 from sciextract_app.opening import plan
+from sciextract_app.review.view.prompts import parse_sure
 from sciextract_app.review.view.screen import ReviewScreen
 from sciextract_app.suggesting.learning import StartEngine, learn_and_suggest
 from sciextract_app.suggesting.learning_process import EndedError, LearningProcess
@@ -62,8 +63,10 @@ class FakeEngine:
     use: LayerUse = USED
     sure: Promise = NOTHING_SURE
     closed: bool = False
+    shares: list[float] = field(default_factory=list)
 
-    def learn(self) -> Learned:
+    def learn(self, share: float) -> Learned:
+        self.shares.append(share)
         assert self.turn.acquire(timeout=30)
         if self.dies:
             raise EndedError("learning ended with exit code -9")
@@ -178,11 +181,11 @@ async def test_untouched_abstracts_get_suggestions_the_open_one_first(project: P
 async def test_what_is_sure_by_now_is_marked_and_accepted_at_one_key(project: Path) -> None:
     sure = Promise({"entity": 0.7}, 0.9, "", (LabelPromise("entity", ANY, 0.85, 0.95, 0.4),))
     engine = FakeEngine(project, threading.Semaphore(9), sure=sure)
-    async with learning_desk(project, lambda *_: engine) as (_, pilot):
+    async with learning_desk(project, lambda *_: engine) as (app, pilot):
         await pilot.press("v", "1", "D")
         await until(pilot, lambda: len(suggested(project)) == 5)
         await pilot.press("n")
-        await until_shown(pilot, "accept 1+0, 70 % right")
+        await until_shown(pilot, "accept 1, 70 % right, ≥ 0.85")
         await pilot.press("w")  # the focus has brackets of its own
         await until_shown(pilot, "«Steel»")
         await pilot.press("A")
@@ -190,6 +193,15 @@ async def test_what_is_sure_by_now_is_marked_and_accepted_at_one_key(project: Pa
         assert sorted(suggested(project)) == [2, 4, 5, 6]
         await pilot.press("u")
         await until(pilot, lambda: 3 in suggested(project))
+        desk_of(app).accept_from(*parse_sure("90 % 0.75"))
+        await until_shown(pilot, "accept 1, 90 % right, ≥ 0.85")
+        assert engine.shares[-1] == 0.9
+    again = FakeEngine(project, threading.Semaphore(9), sure=sure)
+    async with learning_desk(project, lambda *_: again) as (app, pilot):
+        await until_shown(pilot, "90 % right, ≥ 0.85")
+        await pilot.press("F")  # a change: it looks whether there is something to learn
+        await until(pilot, lambda: again.shares == [0.9])
+        assert desk_of(app).desk.state.threshold == 0.75
 
 
 @pytest.mark.asyncio
@@ -353,11 +365,11 @@ async def test_a_real_process_learns_invented_labels_and_survives_two_desks(proj
         engine = desk.learning._engine
         assert isinstance(engine, LearningProcess)
         other = LearningProcess(project, None)  # of a second desk
-        learned = other.learn()
+        learned = other.learn(0.7)
         assert (learned.finished, set(learned.use)) == (2, {Layer.ENTITIES})
         os.kill(other._process.pid, signal.SIGKILL)
         with pytest.raises(EndedError):
-            other.learn()
+            other.learn(0.7)
     assert engine._process.wait(10) is not None
     assert not errors(project)
 
@@ -407,6 +419,6 @@ def test_a_kill_while_learning_loses_nothing_and_leaves_no_process(project: Path
         assert opened.document(1).annotations.entities[0].label == "Alloy"
     again = LearningProcess(project, None)
     try:
-        assert again.learn().finished == 2
+        assert again.learn(0.7).finished == 2
     finally:
         again.close()

@@ -63,7 +63,6 @@ class Desk:
         number: The abstract to open; without one where the person stopped, else the first that is not done.
         order: How undecided items follow each other; without one as when the person stopped.
         seed: Of the random order.
-        threshold: The score from which ``A`` accepts.
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
@@ -81,15 +80,16 @@ class Desk:
         *,
         order: Order | None = None,
         seed: int | None = None,
-        threshold: float = 0.8,
         clock: Clock = time.monotonic,
     ) -> None:
         before = session.load(project.path)
         known = before is not None and before.order in list(Order)
         chosen = order or (Order(before.order) if before and known else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
-        self.state = ReviewState(project, chosen, drawn, threshold, clock)
-        self.state.promise(before.sure if before else None)
+        self.state = ReviewState(project, chosen, drawn, clock)
+        if before:
+            self.state.promise(before.sure)
+            self.state.accept_from(before.share, before.threshold)
         self.totals: Totals = totals(project)
         self.counts = 1
         self.bulk = BulkApply(self.state)
@@ -350,6 +350,18 @@ class Desk:
         self.state.promise(sure, unsure)
         self.remember()
 
+    @guarded
+    def accept_from(self, share: float, threshold: float) -> Feedback:
+        """Change what ``A`` accepts, also for the next time; what is sure by the new share is known once it is learned."""
+        state, share_before = self.state, self.state.share
+        state.accept_from(share, threshold)
+        if share != share_before and state.sure is not None:
+            state.promise({}, f"What is right in {share:.0%} of cases is not known yet")
+        self.remember()
+        key = key_of("accept-above")
+        words = f"{key} accepts what is right in {share:.0%} of cases, else scores of {threshold:.2f} or more"
+        return Feedback(words)
+
     def remember(self) -> None:
         """Note where the person is, for the next time."""
         state = self.state
@@ -362,6 +374,8 @@ class Desk:
                 queue=self.queues.active,
                 places=self.queues.places,
                 sure=state.sure,
+                share=state.share,
+                threshold=state.threshold,
             )
             session.save(state.project.path, place)
 

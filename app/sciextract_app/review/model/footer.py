@@ -38,6 +38,7 @@ from sciextract_app.review.model.targets import (
     selected,
     suggestion,
     sure_items,
+    sure_score,
     takes_out,
 )
 from sciextract_app.shared import document_view
@@ -181,10 +182,12 @@ def _other_keys(state: ReviewState) -> Iterator[Hint]:
     item, undecided = view.row(state.focus), state.undecided_count()
     mention = view.mention_of(state.focus)
     yield from (action_hint("done"), action_hint("undo"))
-    numbers = "+".join(str(len(items)) for items in sure_items(state) if items)
-    least = f"accept ≥ {state.threshold:.2f}"
-    if numbers:
-        least = f"accept {numbers}, {round(100 * SURE['entity'])} % right"
+    least, sure = f"accept ≥ {state.threshold:.2f}", sure_items(state)
+    if any(sure):
+        tasks = [task for task, items in zip(SURE, sure, strict=True) if items]
+        numbers = "+".join(str(len(items)) for items in sure if items)
+        scores = " ".join(f"≥ {sure_score(state, task):.2f}" for task in tasks)
+        least = f"accept {numbers}, {state.share * 100:.0f} % right, {scores}"
     yield action_hint("accept-above", undecided > 0, least)
     yield action_hint("attribute", bool(view.schema.attributes and offered_attributes(state)))
     target = alike_target(state)

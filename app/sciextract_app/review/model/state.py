@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from sciextract.documents.annotations import Candidates, Layer
+from sciextract.inference.settings import SURE
 from sciextract.store import EntityRef, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
 from sciextract_app.review.model.bulk_decision import BulkDecision
@@ -23,6 +24,7 @@ from sciextract_app.shared.document_view import (
     MarkCache,
 )
 from sciextract_app.shared.presenters import Clock, Stopwatch
+from sciextract_app.shared.session import THRESHOLD
 from sciextract_app.shared.view_models import Feedback, Mode, problem
 
 Repeat = Callable[["ReviewState"], Feedback]
@@ -53,11 +55,12 @@ class ReviewState:
         project: The open project.
         order: How undecided items follow each other.
         seed: Of the random order.
-        threshold: The score from which ``A`` accepts where nothing is promised.
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
         documents: The order of the abstracts.
+        share: How often what ``A`` accepts shall be right.
+        threshold: The score from which it accepts where nothing is promised.
         sure: From which score on suggestions of a task are right as often as promised; ``None`` until that is known.
         unsure: Why nothing is promised, empty where something is.
         asked: The attribute whose value is to be typed.
@@ -71,13 +74,12 @@ class ReviewState:
         project: Project,
         order: Order = Order.TEXT,
         seed: int = 0,
-        threshold: float = 0.8,
         clock: Clock = time.monotonic,
     ) -> None:
         self.project = project
         self.order = order
         self.seed = seed
-        self.threshold = threshold
+        self.share, self.threshold = SURE["entity"], THRESHOLD
         self.documents = DocumentOrder(project.connection)
         self.number = 0
         self.view: DocumentView | None = None
@@ -308,6 +310,10 @@ class ReviewState:
     def ask_value(self, asked: AttributeValue | None) -> None:
         """Keep the attribute whose value is to be typed, ``None`` for none."""
         self.asked = asked
+
+    def accept_from(self, share: float, threshold: float) -> None:
+        """What ``A`` shall accept: what is right as often as that, where nothing can be promised from that score on."""
+        self.share, self.threshold = share, threshold
 
     def promise(self, sure: Mapping[str, float] | None, unsure: str = "") -> None:
         """Keep from which score on suggestions of a task are right as often as promised."""

@@ -68,7 +68,23 @@ class NoteDialog(Dialog[str]):
 
 
 HELP = 'words, "a phrase", begin*   in:title|mentions|notes   label:NAME or label:"TWO WORDS"   state:undecided   below:0.5   is:flagged|disputed   (empty: all abstracts)'
+SURE_HELP = "The share of what is accepted that shall be right, 50 to 99 %; then the score that decides where nothing can be promised, 0 to 1"
 _PIECE = re.compile(r'[a-z]+:"[^"]*"|\S+')
+
+
+def parse_sure(text: str) -> tuple[float, float]:
+    """A share and a score as a person typed them.
+
+    Raises:
+        UsageError: They are not two numbers in their ranges.
+
+    >>> parse_sure("90 % 0.85")
+    (0.9, 0.85)
+    """
+    numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
+    if len(numbers) != 2 or not (50 <= numbers[0] <= 99 and 0 <= numbers[1] <= 1):
+        raise UsageError(f"{text!r} is not a share and a score", SURE_HELP)
+    return numbers[0] / 100, numbers[1]
 
 
 def parse_query(text: str, labels: Collection[str]) -> Query:

@@ -145,7 +145,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.predictions = PredictionWork(self, author, options.load, self._follow_predictions)
         self.imports = ImportWork(self, author, self._record, self.predictions.start)
         order, promise = self.predictions.order, self.desk.promise
-        self.learning = LearningWork(self, author, model, order, options.learn, promise)
+        share = self.desk.state.share
+        self.learning = LearningWork(self, author, model, order, options.learn, promise, share)
         self.bulk = BulkWork(self)
         self.retraining = RetrainingWork(
             self, author, model, self._record, self.predictions.use_model
@@ -557,6 +558,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             and self.app.screen is self
         ):
             self.dialogs.suggest()
+
+    def accept_from(self, share: float, threshold: float) -> None:
+        """Change what ``A`` accepts."""
+        self.show_result(self.desk.accept_from(share, threshold))
+        self.learning.promise_anew(share)
 
     def stop(self) -> None:
         """Cancel all workers; each leaves a sound project, a moment later."""
