@@ -194,7 +194,7 @@ def build_graph(
         GraphError: The file cannot be used, or the disk is full.
         InputMissingError: An input does not exist.
         FormatError: The only input is unusable.
-        UsageError: The graph was built with other generic labels, or another minimum score.
+        UsageError: The graph was built with other generic labels or measurements, or another minimum score.
     """
     settings, listener = derive_settings or DeriveSettings(), listener or BuildListener()
     former = _set_aside_earlier(graph)
@@ -205,7 +205,9 @@ def build_graph(
         empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
         generic = ", ".join(sorted(counted.generic))
         least = "of the model" if counted.least_score is None else repr(counted.least_score)
-        for name, wanted in (("generic", generic), ("least-score", least)):
+        measured = ", ".join(sorted(counted.measurements))
+        properties = {"generic": generic, "least-score": least, "measurement": measured}
+        for name, wanted in properties.items():
             if empty:
                 set_property(connection, name, wanted)
             elif (found := property_of(connection, name)) != wanted:

@@ -1,4 +1,4 @@
-"""Writing a graph as GraphML or Neo4j's CSV: whole or not at all, in constant memory."""
+"""Writing a graph as GraphML, Neo4j's CSV or VOSviewer's tables: whole or not at all, the former two in constant memory."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ from sqlite3 import Connection
 from typing import Any, Literal
 from xml.sax.saxutils import escape
 
+from sciextract.errors import UsageError
 from sciextract.formats.table_rows import exact_csv_row
 from sciextract.graph.answers import write_files
-from sciextract.graph.queries.nodes import NODE, NODE_COLUMNS, aliases_of, labels_of, years_of
+from sciextract.graph.queries.nodes import (
+    NODE,
+    NODE_COLUMNS,
+    aliases_of,
+    labels_of,
+    nodes_where,
+    years_of,
+)
+from sciextract.graph.queries.subtopics import subtopics
+from sciextract.text.characters import visible
 
-GraphFormat = Literal["graphml", "neo4j-csv"]
+GraphFormat = Literal["graphml", "neo4j-csv", "vosviewer"]
+_MOST_ON_A_MAP = 1_000
+"""Nodes of a map for VOSviewer, whose pictures of more are a cloud."""
 
 
 def export_graph(
@@ -33,7 +45,7 @@ def export_graph(
     Args:
         connection: The graph.
         graph: Its file, which is never replaced.
-        format: ``graphml`` makes a file, ``neo4j-csv`` a folder.
+        format: ``graphml`` makes a file, the others a folder.
         output: Where to.
         least: Only nodes that so many abstracts name, and edges between them.
         papers: Whether papers are nodes, too, with edges MENTIONS to what they name.
@@ -42,7 +54,9 @@ def export_graph(
     Raises:
         OutputError: Something is there, or it cannot be written.
     """
-    files = {"": graphml_lines(connection, least, papers=papers)}
+    files: dict[str, Iterable[str]] = {"": graphml_lines(connection, least, papers=papers)}
+    if format == "vosviewer":
+        files = _vosviewer_files(connection, least)
     if format == "neo4j-csv":
         nodes, edges = neo4j_nodes(connection, least), neo4j_edges(connection, least)
         ends = ":START_ID,:END_ID"
@@ -55,6 +69,37 @@ def export_graph(
             rows = ([f"d{document}", *counts, MENTIONS] for document, *counts in named)
             files["mentions.csv"] = _neo4j_lines(ends, {"mentions": "int"} | _LABEL, ":TYPE", rows)
     write_files(files, graph, output, force=force)
+
+
+def _vosviewer_files(connection: Connection, least: int) -> dict[str, Iterable[str]]:
+    """A map and a network: which nodes abstracts name together, with subtopics as clusters.
+
+    The columns are those of the manual of VOSviewer 1.6.20, sections 4.1.1 and 4.1.2.
+    """
+    where = (
+        f"WHERE n.alone >= ? AND NOT n.generic ORDER BY n.alone DESC, n.id LIMIT {_MOST_ON_A_MAP}"
+    )
+    nodes = nodes_where(connection, where, (least,))
+    try:
+        topics = subtopics(connection).found
+    except UsageError:  # too few abstracts to tell any
+        topics = ()
+    cluster_of = {node.id: place for place, topic in enumerate(topics, 1) for node in topic.nodes}
+    lines = ["id\tlabel\tcluster\tweight<Abstracts>\tscore<First year>"]
+    for node in nodes:
+        name = " ".join(visible(node.name).split())
+        cells = (node.id, name, cluster_of.get(node.id, ""), node.alone, node.first_year or "")
+        lines.append("\t".join(map(str, cells)))
+    shown = json.dumps([node.id for node in nodes])
+    pairs = connection.execute(_TOGETHER, (shown,))
+    network = ("\t".join(map(str, pair)) for pair in pairs)
+    return {"map.txt": lines, "network.txt": network}
+
+
+_TOGETHER = """WITH shown AS (SELECT value FROM json_each(?)), named AS (
+    SELECT node, document FROM node_document WHERE node IN shown AND mentions + matched > 0
+) SELECT a.node, b.node, count(*) FROM named a JOIN named b ON b.document = a.document AND b.node > a.node
+GROUP BY a.node, b.node ORDER BY 1, 2"""
 
 
 def _node_rows(connection: Connection, least: int) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -34,10 +34,12 @@ class CountSettings:
     Attributes:
         generic: Labels of mentions that name nothing of their own.
         least_score: Relations with a lower probability are left out; what of a model is right often enough, when ``None``.
+        measurements: Entity types of what values measure.
     """
 
     generic: frozenset[str] = GENERIC
     least_score: float | None = None
+    measurements: frozenset[str] = frozenset({METRIC})
 
 
 class Naming(NamedTuple):
@@ -155,7 +157,9 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
     paper = replace(paper, **cleaned, authors=tuple(map(clean, paper.authors)))
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # Two of three abstracts report no number.
-    values = tuple(_values(annotated, concepts)) if NUMBER.search(document.text) else ()
+    values: tuple[Value, ...] = ()
+    if NUMBER.search(document.text):
+        values = tuple(_values(annotated, concepts, settings.measurements))
     # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
     # strings and numbers apart, and is faster than repr.
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
@@ -359,7 +363,9 @@ def _evidence(
     return tuple(evidence), (nameless, loops, unlikely)
 
 
-def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterator[Value]:
+def _values(
+    annotated: AnnotatedDocument, concepts: Iterable[Concept], measurements: frozenset[str]
+) -> Iterator[Value]:
     """The values that an abstract reports; a mention without a name means what names its concept."""
     document, spots = annotated.document, dict[str, Spot]()
     for concept in concepts:
@@ -367,6 +373,7 @@ def _values(annotated: AnnotatedDocument, concepts: Iterable[Concept]) -> Iterat
         for mention in concept.mentions:
             span = mention.entity.span
             known = clean(mention.entity.label) if mention.key else label
+            known = METRIC if known in measurements else known
             if (key := concept.named_by(mention)) and known in (METRIC, METHOD, *MATERIALS):
                 ends = span.char_start, span.char_end
                 spots[mention.entity.id] = Spot(*ends, key, known, document.text[slice(*ends)])

@@ -169,7 +169,7 @@ def _patterns(connection: Connection) -> dict[str, _Pattern]:
         pattern = patterns[words.haystack]
         pattern.words = len(words.edges) - 1
         pattern.forms.add((node, form))
-        if not _is_proper(surface):
+        if not is_proper(surface):
             pattern.extracted += mentions
         if normal.is_acronym and normal.key in numbers:
             pattern.acronyms[normal.key] = numbers[normal.key]
@@ -186,7 +186,7 @@ _INNER = re.compile(r"(?<![^\W_])[^\W\d_][^\W_]*?[\dA-Z]")
 
 
 @lru_cache(maxsize=1 << 17)
-def _is_proper(surface: str) -> bool:
+def is_proper(surface: str) -> bool:
     """Whether a word of it has a digit, or a capital, behind its first letter."""
     return _INNER.search(surface) is not None
 
@@ -231,9 +231,7 @@ def _places(
                 first and text[bounds[2 * first - 2] : bounds[2 * first - 1]].casefold() == "non"
             )
             if node is not None and node in nodes and not negated:
-                found.append(
-                    (first, -last, index, node, 2 if guessed else int(_is_proper(surface)))
-                )
+                found.append((first, -last, index, node, 2 if guessed else int(is_proper(surface))))
         counts: dict[tuple[int, int, int], list[int]] = {}
         reached, longest = -1, 0
         for first, last, index, node, written in sorted(found):

@@ -17,8 +17,9 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from sciextract.documents.bibliography import Bibliography
-from sciextract.errors import UsageError
+from sciextract.errors import UsageError, as_command
 from sciextract.graph.answers import bibtex, checked_ending, citation_keys, link_of, write_files
+from sciextract.graph.matching import is_proper
 from sciextract.graph.normalisation import normal_form
 from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, named_with
 from sciextract.graph.queries.edges import neighbours
@@ -145,18 +146,21 @@ def survey(connection: Connection, node: Node) -> Survey:
     question = TogetherQuestion(surely=2 * node.documents <= total)
     named = list(named_with(connection, [node], question, most=_MOST))
     for kind in types:
-        found = [one for one in named if one.node.label == kind]
-        company += [one.node.id for one in found]
-        stated = [_company(one, quoter.quote(one.node.id)) for one in found]
+        found = _telling([partner for partner in named if partner.node.label == kind])
+        company += [partner.node.id for partner in found]
+        stated = [_company(partner, node, quoter.quote(partner.node.id)) for partner in found]
         sections.append(Section(_HEADINGS.get(kind, kind), _TOGETHER, stated))
     for relation, number in known.items():
         if "compare" in relation.casefold():
             related = named_with(connection, [node], replace(question, relation=relation))
-            found = list(islice(related, _MOST))
-            stated = [_company(one, quoter.quote(one.node.id, number)) for one in found]
+            found = _telling(list(islice(related, _MOST)))
+            stated = [
+                _company(partner, node, quoter.quote(partner.node.id, number)) for partner in found
+            ]
             words = f"In a relation {relation} in abstracts that name it."
             sections.append(Section("What is compared", words, stated))
-    words = "Values that abstracts report; read the sentences, because test sets and splits differ."
+    table = as_command("sciextract", "graph", "table", node.name)
+    words = f"Values that abstracts report; read the sentences, because test sets and splits differ. All of them: {table}"
     sections.append(Section("Leaderboards", words, _boards(connection, node)))
     words = "Named together less than a fifth as often as chance would have it."
     sections.append(Section("Open gaps", words, _gaps(connection, node)))
@@ -175,9 +179,27 @@ def _years(found: Node | Together) -> str:
     return f"{found.first_year or '?'} to {found.last_year or '?'}"
 
 
-def _company(found: Together, quote: Paper | None) -> Statement:
+def _telling(partners: Sequence[Together]) -> list[Together]:
+    """Names of systems and data first; without words that are mostly speech, what is rarer than by chance, and doubles.
+
+    Of a single word in lower case, such as "images", a model must have found half of the abstracts; of names whose last
+    words are another's, such as "video" and "input video", the first is kept.
+    """
+    kept: list[Together] = []
+    for partner in partners:
+        node, words = partner.node, f" {normal_form(partner.node.name).spaced}"
+        named = is_proper(node.name)
+        speech = " " not in node.name and not named and 2 * node.extracted_documents < node.alone
+        others = [f" {normal_form(other.node.name).spaced}" for other in kept]
+        doubled = any(words.endswith(other) or other.endswith(words) for other in others)
+        if partner.lift > 1 and not speech and not (doubled and not named):
+            kept.append(partner)
+    return sorted(kept, key=lambda partner: not is_proper(partner.node.name))
+
+
+def _company(found: Together, node: Node, quote: Paper | None) -> Statement:
     lift = f"lift {found.lift:.1f} ({found.low:.1f} to {found.high:.1f})"
-    abstracts = counted(found.documents, "abstract")
+    abstracts = f"{found.documents:,} of {counted(node.documents, 'abstract')}"
     return Statement(f"{found.node.name}: {abstracts}, {_years(found)}, {lift}", quote)
 
 

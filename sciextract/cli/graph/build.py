@@ -61,6 +61,11 @@ class BuildOptions:
         "P", "Leave out relations below this score; 0: none (default: of bio, those right less than 7 times in 10).",
         min=0, max=1,
     )  # fmt: skip
+    measurement: list[str] | None = option(
+        "LABEL",
+        "Entity type of what is measured, for results (default: Metric); repeatable.",
+        "--measurement",
+    )
     only_decided: bool = flag(
         "From projects, only items that a person has decided.", "--only-decided"
     )
@@ -94,10 +99,13 @@ def build(options: BuildOptions) -> None:
     from sciextract.graph.queries.nodes import types_of
     from sciextract.graph.reading import Reading
     from sciextract.graph.relation_types import known_symmetric
+    from sciextract.graph.values import METRIC
     from sciextract.inference.batching import usable_cores
 
     counting = CountSettings(
-        GENERIC if options.generic is None else frozenset(options.generic), options.least_score
+        GENERIC if options.generic is None else frozenset(options.generic),
+        options.least_score,
+        frozenset(options.measurement or (METRIC,)),
     )
     processes = usable_cores() if options.workers is None else options.workers
     reading = Reading(options.inputs, counting, not options.only_decided, processes)

@@ -23,8 +23,8 @@ from sciextract.text.english import counted
 
 def export(
     graph: GraphOption,
-    to: Literal["graphml", "neo4j-csv"] = typer.Option(
-        ..., "--to", help="graphml is a file, neo4j-csv a folder."
+    to: Literal["graphml", "neo4j-csv", "vosviewer"] = typer.Option(
+        ..., "--to", help="graphml (also for Gephi) is a file, neo4j-csv and vosviewer are folders."
     ),
     output: Path = option("PATH", "The file or folder to write.", default=...),
     least: int = option(
@@ -45,6 +45,8 @@ def export(
         sciextract graph export --to graphml --output field.graphml --graph field.graph
 
         sciextract graph export --to neo4j-csv --least 5 --output field-csv --graph field.graph
+
+        sciextract graph export --to vosviewer --least 5 --output field-map --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.export import export_graph

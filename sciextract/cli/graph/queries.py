@@ -211,7 +211,9 @@ def gaps(
     node: NodeArgument,
     graph: GraphOption,
     label: str | None = option(
-        "TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"
+        "TYPE",
+        "Entity type to list (default: Task for a Method, else Method, else the type of the node).",
+        "--type",
     ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,

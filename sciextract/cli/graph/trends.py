@@ -24,7 +24,12 @@ def trends(
     question: Literal["rising", "falling"] = typer.Argument(
         ..., metavar="rising|falling", help="Nodes that rise, or nodes that fall."
     ),
-    label: str = option("TYPE", "Entity type of the nodes.", "--type", default="Method"),
+    label: str = option(
+        "TYPE",
+        "Entity type of the nodes (default: Method, or the commonest).",
+        "--type",
+        default="",
+    ),
     since: int | None = option("YEAR", "The first year."),
     until: int | None = option("YEAR", "The last year."),
     least: int = option(
@@ -32,9 +37,7 @@ def trends(
     ),
     recent: int = option("N", "Fit the slope to the last N years.", min=2, default=5),
     thin: int = option("N", "Pool years with fewer than N abstracts.", min=1, default=30),
-    with_narrower: bool = flag(
-        "Count abstracts that name a hyponym; longer names count anyway.", "--with-narrower"
-    ),
+    with_narrower: bool = flag("Count abstracts that name a hyponym, too.", "--with-narrower"),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonLinesOption = False,
@@ -64,7 +67,7 @@ def trends(
     first = passed.found[0]
     last, span = first.periods[-1], f"{first.periods[0].first}-{first.periods[-1].last}"
     lines = [
-        f"points a year since {first.recent[0].years} (z), at least; abstracts and shares {span} with 95 % intervals",
+        f"{first.node.label}: points a year since {first.recent[0].years} (z), at least; abstracts and shares {span} with 95 % intervals",
         f"{'at least':>8} {'slope':>7} {'z':>6} {'abstracts':>9}  {'share ' + last.years:24} {'peak':30}  name",
     ]
     for trend in passed.found:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from sciextract.errors import UsageError
 from sciextract.graph.normalisation import normal_form
-from sciextract.graph.queries.nodes import Node, label_number, node_of, nodes_where
+from sciextract.graph.queries.nodes import Node, label_number, node_of, nodes_where, usual_type
 from sciextract.graph.queries.papers import Paper, Quoter
 from sciextract.graph.queries.trends import Passed, wilson
 
@@ -246,7 +246,8 @@ def gaps(
     Args:
         connection: The graph.
         node: The node.
-        label: The type of what it could be combined with; tasks for a method, methods for all others when ``None``.
+        label: The type of what it could be combined with. When ``None``, tasks for a method and methods for all others; its own
+            type in a graph without methods.
         generic: Generic nodes, too.
         limit: At most so many.
 
@@ -258,7 +259,9 @@ def gaps(
         problem = f"{node.name!r} is in {node.documents:,} of {total:,} abstracts"
         hint = f"what is missing can be told from {LEAST_SHARE:.1%} of them on; choose a wider node"
         raise UsageError(problem, hint)
-    label = label or ("Task" if node.label == "Method" else "Method")
+    label = label or usual_type(
+        connection, "Task" if node.label == "Method" else "Method", node.label
+    )
     least = max(LEAST_SHARE * total, LEAST_EXPECTED * total / node.documents)
     where = "WHERE n.label = ? AND n.generic <= ? AND n.documents >= ? ORDER BY n.id"
     number = label_number(connection, label, "entity")

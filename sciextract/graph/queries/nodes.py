@@ -21,6 +21,13 @@ def types_of(connection: Connection, kind: Kind) -> dict[str, int]:
     return dict(connection.execute(query).fetchall())
 
 
+def usual_type(connection: Connection, *preferred: str) -> str:
+    """The first of these types that nodes of a graph have, else the one that most abstracts name."""
+    query = "SELECT l.name FROM node n JOIN label l ON l.id = n.label GROUP BY l.id ORDER BY sum(n.alone) DESC, l.name"
+    known = [name for (name,) in connection.execute(query)]
+    return next((label for label in (*preferred, *known) if label in known), "")
+
+
 def label_number(connection: Connection, name: str | None, kind: Kind) -> int | None:
     """The number of a type, written in any case; ``None`` for ``None``.
 

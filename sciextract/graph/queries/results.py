@@ -11,7 +11,7 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from sciextract.errors import UsageError
-from sciextract.graph.database import unpacked
+from sciextract.graph.database import property_of, unpacked
 from sciextract.graph.queries.nodes import Node, narrower, node_of, types_of
 from sciextract.graph.queries.papers import (
     ALL_YEARS,
@@ -22,7 +22,6 @@ from sciextract.graph.queries.papers import (
     Years,
     paper_of,
 )
-from sciextract.graph.values import METRIC
 
 _LOWER_IS_BETTER = re.compile(
     r"(?i)error|\b[WTCE]ER\b|\b(?:R?MSE|MAE|MAPE|FID)\b|perplexity|\bPPL\b|loss|distance|time|latency|cost"
@@ -102,11 +101,14 @@ def results(
         with_narrower: Values of kinds of the metric, and on kinds of the material, too.
 
     Raises:
-        UsageError: The graph has no nodes of the type Metric.
+        UsageError: The graph has no nodes of a type that values belong to.
     """
-    if METRIC not in types_of(connection, "entity"):
-        problem = f"the graph has no nodes of the type {METRIC}"
-        raise UsageError(problem, "results need a model that finds metrics")
+    measured, types = property_of(connection, "measurement"), types_of(connection, "entity")
+    if types.keys().isdisjoint(measured.split(", ")):
+        hint = f"build it with --measurement TYPE, one of {', '.join(types) or 'none'}"
+        raise UsageError(
+            f"the graph has no nodes of the type {measured}, to which values belong", hint
+        )
     where = f"v.is_difference = :differences AND {IN_YEARS}"
     for column, node in (("metric", metric), ("material", material)):
         if node:

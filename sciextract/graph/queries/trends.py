@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where
+from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, usual_type
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -125,7 +125,7 @@ class TrendQuestion(NamedTuple):
 
     Attributes:
         direction: Which way.
-        label: Only nodes that are mostly of this type; any when ``None``.
+        label: Only nodes that are mostly of this type; any when ``None``, when empty Method or the commonest one.
         since: The first year to look at.
         until: The last one.
         recent: To how many of the last years the slope is fitted.
@@ -136,7 +136,7 @@ class TrendQuestion(NamedTuple):
     """
 
     direction: Literal["rising", "falling"]
-    label: str | None = "Method"
+    label: str | None = ""
     since: int | None = None
     until: int | None = None
     recent: int = RECENT
@@ -186,7 +186,8 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
     wanted = (
         "WHERE n.alone >= :least AND (:label IS NULL OR n.label = :label) AND n.generic <= :generic"
     )
-    number = label_number(connection, question.label, "entity")
+    label = usual_type(connection, "Method") if question.label == "" else question.label
+    number = label_number(connection, label, "entity")
     values = {"least": question.least, "label": number, "generic": question.generic}
     values |= {"first": min(totals), "last": max(totals)}
     counts: dict[int, dict[int, int]] = defaultdict(dict)

@@ -6,6 +6,7 @@ import sqlite3
 from pathlib import Path
 
 import networkx as nx
+import pandas as pd
 import pytest
 from lxml import etree
 
@@ -103,6 +104,22 @@ def test_neo4j_names_are_exact(hostile_graph: Path, tmp_path: Path) -> None:
     assert (edge[":TYPE"], edge["relation"]) == ("USED", "<USED>")
 
 
+def test_vosviewer_tables(field_graph: Path, hostile_graph: Path, tmp_path: Path) -> None:
+    folder = export(field_graph, "vosviewer", tmp_path / "map", least=2)
+    things = pd.read_csv(folder / "map.txt", sep="\t", index_col="id")
+    pairs = pd.read_csv(folder / "network.txt", sep="\t", header=None)
+    names = things["label"]
+    found = {
+        frozenset((names[one], names[two])): count
+        for one, two, count in pairs.itertuples(index=False)
+    }
+    # Of both spellings; abstract c names a support vector machine with treebanks, b too.
+    assert found[frozenset(("support vector machine", "treebanks"))] == 2
+    assert dict(zip(names, things["weight<Abstracts>"], strict=True))["treebanks"] == 3
+    rows = (export(hostile_graph, "vosviewer", tmp_path / "h") / "map.txt").read_text("utf-8")
+    assert {line.count("\t") for line in rows.splitlines()} == {4}
+
+
 def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> None:
     found = nx.read_graphml(export(field_graph, "graphml", tmp_path / "f.graphml", least=3))
     assert sorted(nx.get_node_attributes(found, "name").values()) == [
@@ -113,7 +130,7 @@ def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> 
     assert len((folder / "nodes.csv").read_text().splitlines()) == 3
 
 
-@pytest.mark.parametrize("format", ["graphml", "neo4j-csv"])
+@pytest.mark.parametrize("format", ["graphml", "neo4j-csv", "vosviewer"])
 def test_an_empty_graph(format: GraphFormat, tmp_path: Path) -> None:
     build(tmp_path / "g.graph", abstract("x", "Nothing here.", {}))
     assert export(tmp_path / "g.graph", format, tmp_path / "out").exists()

@@ -52,7 +52,7 @@ def test_every_statement_has_a_sentence_and_a_paper(graph: Path, tmp_path: Path)
         "What it is", "Data sets and materials", "Methods", "Metrics", "Tasks", "What is compared", "Leaderboards",
         "Open gaps", "Papers to read first",
     ]  # fmt: skip
-    assert by_title["Data sets and materials"][0].text.endswith("-Corpus: 30 abstracts, 2000 to 2002, lift 2.0 (1.5 to 2.5)")  # fmt: skip
+    assert by_title["Data sets and materials"][0].text.endswith("-Corpus: 30 of 60 abstracts, 2000 to 2002, lift 2.0 (1.5 to 2.5)")  # fmt: skip
     assert by_title["Open gaps"][0].text == "tagging: 0 abstracts, 30.0 expected"
     assert len(by_title["Papers to read first"]) == 20
     markdown = (tmp_path / "out" / "survey.md").read_text("utf-8")

@@ -8,6 +8,7 @@ import pytest
 from sciextract.errors import UsageError
 from sciextract.graph.answers import write_results
 from sciextract.graph.database import open_graph
+from sciextract.graph.extraction import CountSettings
 from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.queries.papers import Years
 from sciextract.graph.queries.results import Result, results
@@ -121,6 +122,15 @@ def test_boards_of_one_metric_material_and_years(tmp_path: Path) -> None:
         assert triples(of_both) == {("WMT14 En-Fr", "BLEU", "41.8")}
         late = results(connection, years=Years(2002))
         assert triples(late) == {("WMT14 En-Fr", "TER", "50.5")}
+
+
+def test_another_type_may_be_what_is_measured(tmp_path: Path) -> None:
+    text = "The flow reaches a porosity of 28.4 % on sandstone."
+    sample = abstract("a", text, {"porosity": "Property", "sandstone": "Rock"})
+    build(tmp_path / "g.graph", sample, counted=CountSettings(measurements=frozenset({"Property"})))
+    with open_graph(tmp_path / "g.graph") as connection:
+        (found,) = results(connection)
+    assert (found.metric.name, found.amount) == ("porosity", "28.4%")
 
 
 def test_a_graph_without_metrics_is_refused(tmp_path: Path, field_graph: Path) -> None:

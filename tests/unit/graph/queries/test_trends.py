@@ -81,6 +81,19 @@ def test_only_what_rises_now_is_rising(graph: Path) -> None:
     assert falling.found[0].slope < falling.found[0].certain < 0
 
 
+def test_a_graph_without_methods_shows_its_commonest_type(tmp_path: Path) -> None:
+    rocks = []
+    for place, year in enumerate(range(2000, 2006)):
+        for number in range(40):
+            rock = "shale" if number < 6 * place else "sand"
+            text = f"Layer {number} of {year} is {rock}."
+            rocks.append(abstract(text, text, {rock: "Rock"}, year=year))
+    build(tmp_path / "g.graph", *rocks)
+    with open_graph(tmp_path / "g.graph") as connection:
+        found = trends(connection, TrendQuestion("rising"))
+    assert [trend.node.name for trend in found.found] == ["shale"]
+
+
 def test_a_collapsed_method_does_not_rise_whatever_its_slope(graph: Path) -> None:
     """Over all years its line rises, and its last year has more than the one before."""
     with open_graph(graph) as connection:
