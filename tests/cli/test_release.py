@@ -18,7 +18,7 @@ from sciextract.snapshot.documents import Split, split_of
 from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import everything, read_lines, view, write_lines
-from tests.cli.test_project_teams import ben  # noqa: F401 - a fixture
+from tests.cli.test_teams import ben  # noqa: F401 - a fixture
 
 EVIL = 'x|<b>*_[a](javascript:b)_*</b>\u202e"'
 COUNT = 40

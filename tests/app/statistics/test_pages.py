@@ -22,7 +22,7 @@ from sciextract_app.widgets.plots import (
     stacked,
 )
 from tests.app.statistics.plots import DRAWN, STATES
-from tests.app.statistics.test_plot_snapshots import LIVE
+from tests.app.statistics.test_plots_snapshots import LIVE
 
 SHARES = st.lists(st.none() | st.floats(-1, 2), max_size=50)
 
