@@ -175,7 +175,7 @@ FORMATS: list[FormatSpec] = [
         (".json", ".jsonl"), reader=".json_records:read_semantic_scholar",
         opening=r"\s*[\[{]" + _inside(r'"(?:paperId|corpusId|corpusid)"\s*:')),
     FormatSpec("csl", "CSL JSON, as Zotero exports it, and replies of the Crossref API",
-        (".json",), reader=".json_records:read_csl",
+        (".json",), reader=".json_records:read_csl", writer=".library_writers:CslWriter", options=("schema", "project_state", "attributes"),
         opening=r"\s*(?:\[\s*\{" + _inside(r'"(?:container-title|citation-key|issued|DOI)"\s*:')
         + r"|\{" + _inside(r'"message-type"\s*:\s*"work') + ")"),
     FormatSpec("pubmed-xml", "PubMed XML (efetch)",
@@ -197,7 +197,7 @@ FORMATS: list[FormatSpec] = [
         (".bib", ".bibtex"), reader=".bibtex:read_bibtex",
         opening=r"\s*(?:%.*\n\s*)*@[A-Za-z]+\s*[{(]"),
     FormatSpec("ris", "RIS, as reference managers export it",
-        (".ris",), reader=".tagged:read_ris", writer=".ris_writer:RisWriter", options=("schema", "project_state", "attributes"),
+        (".ris",), reader=".tagged:read_ris", writer=".library_writers:RisWriter", options=("schema", "project_state", "attributes"),
         opening=r"(?:[^A-Za-z]{0,12}TY  ?- ?|[A-Z][A-Z0-9]  - )"),
     FormatSpec("nbib", "MEDLINE/nbib, PubMed's own text export",
         (".nbib", ".medline"), reader=".tagged:read_nbib",

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, Attribute, Entity, Span, State
@@ -30,7 +31,7 @@ def documents(path: Path) -> list[AnnotatedDocument]:
 
 def write(path: Path, *found: AnnotatedDocument) -> dict[str, int]:
     path.unlink(missing_ok=True)
-    writer = open_writer("ris", path, schema=SCHEMA)
+    writer = open_writer("ris" if path.suffix == ".ris" else "csl", path, schema=SCHEMA)
     for document in found:
         writer.write(document)
     writer.close()
@@ -40,12 +41,34 @@ def write(path: Path, *found: AnnotatedDocument) -> dict[str, int]:
 def test_a_library_comes_back_as_it_was(tmp_path: Path) -> None:
     for name in ("library.ris", "library.bib", "pubmed.nbib"):
         before = documents(ROOT / "sample_data" / name)
-        write(tmp_path / "back.ris", *before)
-        after = documents(tmp_path / "back.ris")
-        for old, new in zip(before, after, strict=True):
-            assert bibliography_of(new.document.fields) == bibliography_of(old.document.fields)
-            assert new.document.text.split() == old.document.text.split()
-            assert new.document.doc_key == old.document.doc_key
+        for back in ("back.ris", "back.json"):
+            write(tmp_path / back, *before)
+            after = documents(tmp_path / back)
+            for old, new in zip(before, after, strict=True):
+                fields = new.document.fields
+                assert bibliography_of(fields) == bibliography_of(old.document.fields)
+                assert fields.get("keywords") == old.document.fields.get("keywords")
+                assert new.document.text.split() == old.document.text.split()
+                assert new.document.doc_key == old.document.doc_key
+
+
+def test_zotero_gets_its_records_back_with_what_was_decided(tmp_path: Path) -> None:
+    record = {
+        "id": "http://zotero.org/1", "citation-key": "roe25", "type": "chapter", "title": "Salt", "abstract": "Salt decays stone.",
+        "container-title": "Stones", "volume": "3", "issued": {"date-parts": [["2025", 3, 2]]}, "DOI": "10.5555/salt",
+        "author": [{"family": "Roe", "given": "Ada"}, {"literal": "The Salt Group"}], "keyword": "stone, salt",
+        "note": "mine\nand more",
+    }  # fmt: skip
+    (tmp_path / "in.json").write_text(json.dumps([record]), "utf-8")
+    [plain] = documents(tmp_path / "in.json")
+    state = ProjectState(note="check")
+    for value in ("cohort", "trial"):  # the second export replaces what the first one left
+        said = Annotations(attributes=(Attribute("1", "", "design", value, state=State.ADDED),))
+        write(tmp_path / "out.json", AnnotatedDocument(plain.document, said, project_state=state))
+        [plain] = documents(tmp_path / "out.json")
+        [out] = json.loads((tmp_path / "out.json").read_text("utf-8"))
+        note = "mine\nand more\nsciextract: check"
+        assert out == record | {"keyword": f"stone, salt, design: {value}", "note": note}
 
 
 def test_what_was_decided_becomes_keywords_and_replaces_what_was_decided_before(
