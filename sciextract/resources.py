@@ -21,15 +21,23 @@ def bundled_models() -> Path:
 
 
 def user_models() -> Path:
-    """Folder of the user's own models: ``$SCIEXTRACT_HOME/models``, else where the platform keeps data of
-    programs. It need not exist.
-    """
+    """Folder of the user's own models. It need not exist."""
+    return _user_folder("models")
+
+
+def user_vocabularies() -> Path:
+    """Folder of the vocabularies that the user imported. It need not exist."""
+    return _user_folder("vocabularies")
+
+
+def _user_folder(name: str) -> Path:
+    """A folder of ``$SCIEXTRACT_HOME``, else where the platform keeps data of programs."""
     home = os.environ.get("SCIEXTRACT_HOME")
     if home:
-        return Path(home).expanduser() / "models"
+        return Path(home).expanduser() / name
     from platformdirs import user_data_path
 
-    return user_data_path("sciextract", appauthor=False) / "models"
+    return user_data_path("sciextract", appauthor=False) / name
 
 
 SUFFIX = ".sciextract"

@@ -29,7 +29,7 @@ _LARGEST = 2**63 - 1
 # The commands in their order, as ``--help`` shows them.
 _SECTIONS = {
     "Abstracts": "annotate convert evaluate",
-    "Projects": "init import suggest tui done reopen remove export table status search stats queue schema",
+    "Projects": "init import suggest tui done reopen remove export table status search stats queue schema vocabulary",
     "Safety of a project": "log undo redo backup doctor",
     "Several annotators": "divide merge agree adjudicate",
     "Models and training": "learn models retrain jobs",

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import Any, TypeVar
 
 from sciextract.documents.annotations import Attribute, Layer, State
@@ -77,6 +78,8 @@ class RelationType:
 ABSTRACT = "abstract"
 """In what an attribute may stand on: the whole abstract."""
 RELATION_PREFIX = "relation:"
+LINK = "link"
+"""The attribute that says which concept of a vocabulary a mention means; formats have a place of its own for it."""
 
 
 class AttributeKind(StrEnum):
@@ -86,6 +89,7 @@ class AttributeKind(StrEnum):
     CHOICE = "choice"
     VALUE = "value"
     TEXT = "text"
+    LINK = LINK
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +100,9 @@ class AttributeType:
         label: The name in files, printable, blanks between words only.
         key: The one character that picks it at the review desk, unique among attribute types.
         on: What it may stand on: entity types, ``*`` for all of them, ``relation:LABEL``, ``relation:*``, ``abstract``.
-        kind: Which values it may have: none, one of ``values``, a number with its unit, any words.
+        kind: Which values it may have: none, one of ``values``, a number with its unit, any words, an id of a vocabulary.
         values: The values of a choice, in the order in which they are shown.
+        vocabularies: The vocabularies of a link.
         definition: What it says, for annotators.
         formerly: Names that it had in the project before.
     """
@@ -109,6 +114,7 @@ class AttributeType:
     values: tuple[str, ...] = ()
     definition: str = ""
     formerly: tuple[str, ...] = ()
+    vocabularies: tuple[str, ...] = ()
 
     def allows(self, target: str) -> bool:
         """Whether it may stand on ``abstract``, an entity type, or ``relation:LABEL``."""
@@ -226,8 +232,9 @@ class LabelSchema:
     def to_mapping(self) -> dict[str, Any]:
         """The schema as plain values for JSON; :func:`~sciextract.documents.schema_file.parse_schema` reads them back."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))  # tuples become lists
-        for table in (*values["entities"], *values["relations"], values):
-            for name in ("formerly", "attributes", "finish"):
+        tables = (values[name] for name in ("entities", "relations", "attributes"))
+        for table in (*chain.from_iterable(tables), values):
+            for name in ("formerly", "attributes", "finish", "vocabularies"):
                 if not table.get(name, True):
                     del table[name]  # earlier versions do not know it
         return values

@@ -16,6 +16,7 @@ from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import (
     ABSTRACT,
     ANY_TYPE,
+    LINK,
     RELATION_PREFIX,
     AttributeKind,
     AttributeType,
@@ -42,7 +43,7 @@ _TOP_KEYS = (
 )
 _ENTITY_KEYS = ("label", "key", "colour", "definition", "examples", "formerly")
 _RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", *_ENTITY_KEYS[3:])
-_ATTRIBUTE_KEYS = ("label", "key", "on", "kind", "values", "definition", "formerly")
+_ATTRIBUTE_KEYS = ("label", "key", "on", "kind", "values", "vocabularies", "definition", "formerly")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _Value = TypeVar("_Value")
@@ -175,7 +176,9 @@ def _attribute(
     section: _Section, common: Mapping[str, Any], targets: Sequence[str]
 ) -> AttributeType:
     """An attribute type; ``targets`` is all that it may stand on in this schema."""
-    on, values = (tuple(section.strings(name)) for name in ("on", "values"))
+    on, values, vocabularies = (
+        tuple(section.strings(name)) for name in ("on", "values", "vocabularies")
+    )
     kind = section.get("kind", str, AttributeKind.FLAG.value)
     if kind not in list(AttributeKind):
         raise section.error("kind", f"is {kind!r}; choose from: {', '.join(AttributeKind)}")
@@ -191,7 +194,22 @@ def _attribute(
     for value in values:
         if not is_label(value):
             raise section.error("values", f"has {value!r}; expected printable words")
-    return AttributeType(**common, on=on, kind=AttributeKind(kind), values=values)
+    is_link = kind == AttributeKind.LINK
+    if is_link != (common["label"] == LINK) or any(
+        t == "abstract" or ":" in t for t in on * is_link
+    ):
+        raise section.error(
+            "kind",
+            f"is {kind!r}; 'link' is the kind of the attribute 'link' of mentions, and of no other",
+        )
+    if bool(vocabularies) != is_link:
+        raise section.error(
+            "vocabularies",
+            "has to list names of vocabularies for kind 'link', and nothing for other kinds",
+        )
+    return AttributeType(
+        **common, on=on, kind=AttributeKind(kind), values=values, vocabularies=vocabularies
+    )
 
 
 def schema_to_toml(schema: LabelSchema) -> str:

@@ -20,7 +20,7 @@ _MOST_WORDS = 2
 _WORD = re.compile(r"[^\W_]+")
 _LAST_WORD = re.compile(r"(\S{2,10})\s*$")
 _LISTED = "a an and as at by for from in into is of on or that the to under via we which with"
-_FUNCTION_WORDS = frozenset(_LISTED.split())
+FUNCTION_WORDS = frozenset(_LISTED.split())
 
 
 def find_expansions(text: str) -> dict[str, str]:
@@ -82,12 +82,12 @@ def _is_long_form(short: str, long: str) -> bool:
     enough = len(long) > len(short) and len(words) <= min(len(short) + 5, 2 * len(short))
     if not enough or short in long.split() or "(" in long or ")" in long:
         return False
-    if _FUNCTION_WORDS.isdisjoint(words):
+    if FUNCTION_WORDS.isdisjoint(words):
         return True
     # All other words must begin with letters of the acronym, in order: "Light detection and ranging" is LiDAR;
     # "role in facilitating visible", which holds R, G and B, is not RGB.
     rest = iter(short.casefold())
-    initials = [word[0].casefold() for word in words if word and word not in _FUNCTION_WORDS]
+    initials = [word[0].casefold() for word in words if word and word not in FUNCTION_WORDS]
     return all(initial in rest for initial in initials)
 
 
@@ -142,8 +142,8 @@ def same_meaning(first: str, second: str) -> bool:
     True
     """
     # "Learning from feedback" and "learning with feedback" are one thing: function words say little.
-    one = [word for word in first.split() if word not in _FUNCTION_WORDS]
-    other = [word for word in second.split() if word not in _FUNCTION_WORDS]
+    one = [word for word in first.split() if word not in FUNCTION_WORDS]
+    other = [word for word in second.split() if word not in FUNCTION_WORDS]
     if len(one) != len(other):
         return first.replace(" ", "") == second.replace(" ", "")
     for words in zip(one, other, strict=True):
