@@ -218,12 +218,6 @@ def gate_table(report: GateReport, heads: tuple[str, str, str, str], verdict: st
         verdict: The verdict in words, empty where the caller reports the outcome.
     """
     _print_compared(f"F1 on {report.documents} documents", report, heads)
-    blind = report.blind
-    if blind is not None and blind.documents:
-        title = f"F1 on the {blind.documents} of them that were not corrected from suggestions"
-        _print_compared(title, blind, heads)
-    if blind is not None:
-        typer.echo(visible(blind.message))
     if verdict:
         typer.echo(visible(verdict))
     for reason in report.reasons:

@@ -26,7 +26,6 @@ from sciextract.errors import (
     ExitCode,
     ModelDamagedError,
     ModelNotFoundError,
-    UsageError,
     as_command,
 )
 from sciextract.text.characters import visible
@@ -173,10 +172,6 @@ def compare(
     data: str | None = option(
         "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
     ),
-    blind_gate: bool = flag(
-        "With --data: also report abstracts that were annotated without a model's suggestions.",
-        "--blind-gate",
-    ),
     as_json: JsonOption = False,
 ) -> None:
     """Compare two models: scores, differences, and with --data 90 % bootstrap intervals.
@@ -193,9 +188,7 @@ def compare(
     from sciextract.cli.evaluate import comparison_table
     from sciextract.workflows.models.compare import compare as compare_models
 
-    if blind_gate and data is None:
-        raise UsageError("--blind-gate is for --data FILE", "give the file to compare on")
-    comparison = compare_models(first, second, data, blind=blind_gate)
+    comparison = compare_models(first, second, data)
     if as_json:
         typer.echo(json.dumps(comparison.to_json()))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -26,7 +26,6 @@ from sciextract.cli.training_screen import (
     needs_extra,
     report_events,
     show_result,
-    show_seeds,
     stop_on_signals,
 )
 from sciextract.errors import (
@@ -54,10 +53,6 @@ class RetrainOptions:
     name: str | None = typer.Option(
         None, metavar="NAME", help="Name of the new model (default: the project's)."
     )
-    blind_gate: bool = flag(
-        "Also report held-out abstracts that were annotated without a model's suggestions.",
-        "--blind-gate",
-    )
     no_cross_validation: bool = flag(
         "Compare on the held-out abstracts only, also where they are too few to decide.",
         "--no-cross-validation",
@@ -76,9 +71,6 @@ class RetrainOptions:
         "NAME|FILE", "Training recipe, TOML (default: correction-round; with --data: scierc-joint)."
     )
     seed: int | None = typer.Option(None, metavar="N", help="Seed (default: the recipe's).")
-    seeds: int | None = option(
-        "N", "With --data: train with seeds 1 to N, and print mean and standard deviation."
-    )
     epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
     device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
     gpu: bool = flag("Same as --device cuda.", "--gpu")
@@ -112,7 +104,7 @@ class RetrainOptions:
         return RetrainRequest(
             project=self.project, base=self.base, gate=self.gate, model=self.model, recipe=self.recipe,
             epochs=self.epochs, seed=self.seed, name=self.name,
-            blind_gate=self.blind_gate or None, no_cross_validation=self.no_cross_validation or None,
+            no_cross_validation=self.no_cross_validation or None,
         )  # fmt: skip
 
     def job(self) -> TrainingJob:
@@ -124,18 +116,12 @@ class RetrainOptions:
         """
         from sciextract_trainer.run import make_job
 
-        if self.seed is not None and self.seeds is not None:
-            problem = "--seed and --seeds cannot be combined"
-            raise UsageError(problem, "--seeds N takes seeds 1 to N")
-        if self.processes is not None and self.seeds is not None:
-            problem = "--processes and --seeds cannot be combined"
-            raise UsageError(problem, "run one command per --seed")
         data, output = Path(str(self.data)), Path(str(self.output))
         dev = data if self.dev is None else Path(self.dev)
         for path in (data, dev):
             if not path.exists():
                 raise InputMissingError(f"{path}: no such file")
-        if output.exists() and self.seeds is None:
+        if output.exists():
             raise OutputError(
                 f"{output} exists already",
                 "choose another --output; existing files are not overwritten",
@@ -191,11 +177,9 @@ def retrain(options: RetrainOptions) -> None:
     of_remote = given_options(options, "remote_python", "slurm", "detach")
     if of_remote and options.remote is None:
         raise UsageError(f"{of_remote[0]} is for --remote HOST", "name a host")
-    of_files = given_options(
-        options, "data", "dev", "output", "encoder", "schema", "processes", "seeds"
-    )
+    of_files = given_options(options, "data", "dev", "output", "encoder", "schema", "processes")
     of_projects = given_options(
-        options, "project", "base", "gate", "model", "name", "blind_gate", "no_cross_validation",
+        options, "project", "base", "gate", "model", "name", "no_cross_validation",
         "remote",
     )  # fmt: skip
     if of_files and of_projects:
@@ -304,6 +288,7 @@ def _train_files(options: RetrainOptions) -> None:
     with needs_extra():
         from sciextract_trainer.hardware import is_first, is_member
         from sciextract_trainer.launch import run_together
+        from sciextract_trainer.run import run_training
 
     from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
 
@@ -317,18 +302,9 @@ def _train_files(options: RetrainOptions) -> None:
         config = job.config
         listener(FilesStarted(epochs=config.epochs, device=str(job.device), bf16=config.bf16))
         try:
-            if options.seeds is None:
-                from sciextract_trainer.run import run_training
-
-                scores: dict[str, Any] = run_training(job, listener)
-            else:
-                from sciextract_trainer.seeds import run_seeds
-
-                scores = run_seeds(job, range(1, options.seeds + 1), listener).to_json()
+            scores = run_training(job, listener)
         # A program that reads events learns that it can go on before the process ends.
         except KeyboardInterrupt:
             listener(Stopped(message="stopped", hint="the same command"))
             raise
         listener(FilesDone(output=str(job.output), scores=scores))
-    if options.seeds is not None and not options.as_json and is_first():
-        show_seeds(scores)

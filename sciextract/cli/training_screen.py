@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sciextract.errors import MissingExtraError
 from sciextract.text.characters import visible
@@ -85,22 +85,6 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
     use = as_command("sciextract", "models", "use", place, "--project", project)
     annotate = as_command("sciextract", "annotate", "FILE", "--model", place, "--to", "jsonl")
     report(found, f"{words}; {annotate} predicts with it, {use} makes it the project's", as_json)
-
-
-def show_seeds(scores: Mapping[str, Any]) -> None:
-    """Print F1 of each seed and task, their mean and sample standard deviation."""
-    import typer
-
-    def line(name: str, of: Mapping[str, Any]) -> str:
-        return f"{name:>6}" + "".join(f"{of[task]:>14.2f}" for task in tasks)
-
-    tasks = list(scores["mean"])
-    typer.echo("dev F1" + "".join(f"{task:>14}" for task in tasks))
-    for seed, found in scores["seeds"].items():
-        typer.echo(line(seed, found))
-    typer.echo(line("mean", scores["mean"]))
-    if len(scores["seeds"]) > 1:
-        typer.echo(line("sd", scores["sd"]))
 
 
 @contextmanager
@@ -195,8 +179,6 @@ def line_of(event: TrainingEvent) -> str:
                 f"cross-validation, training {event.number} of {event.of}: "
                 f"without {event.documents} of the finished abstracts, to predict them"
             )
-        case events.SeedStarted():
-            return f"seed {event.seed} ({event.number} of {event.of})"
         case events.FilesDone():
             return f"written: {event.output}"
         case events.Stopped():

@@ -1,4 +1,4 @@
-"""Answers of a graph as files: papers as a table or BibTeX, results as a table; whole or not at all.
+"""Answers of a graph as files: papers as a table or BibTeX; whole or not at all.
 
 Titles, names and notes are text from elsewhere: in references each value stays on its line, and no sign in it is markup.
 """
@@ -21,7 +21,6 @@ from sciextract.workflows.output import check_target, reported_as, whole_output
 
 if TYPE_CHECKING:
     from sciextract.graph.queries.papers import Paper
-    from sciextract.graph.queries.results import Result
 
 
 def write_papers(papers: Sequence[Paper], graph: Path, output: Path, *, force: bool) -> None:
@@ -46,24 +45,6 @@ def write_papers(papers: Sequence[Paper], graph: Path, output: Path, *, force: b
     ]
     lines = {".csv": _table(rows), ".bib": bibtex(papers)}
     write_files({"": lines[checked_ending(output, lines)]}, graph, output, force=force)
-
-
-def write_results(results: Sequence[Result], graph: Path, output: Path, *, force: bool) -> None:
-    """Write results as CSV: see :func:`write_papers`.
-
-    Raises:
-        UsageError: The name ends in something else.
-        OutputError: The file exists and may not be replaced, or cannot be written.
-    """
-    rows = [
-        {"material": result.board[0], "metric": result.board[1], "value": f"{result.value:g}"}
-        | {"unit": result.unit, "split": result.split, "is_difference": _YES[result.is_difference]}
-        | {"system": result.system and result.system.name, **_describe(result.paper)}
-        | {"sentence": quoted([result.sentence])}
-        for result in results
-    ]
-    checked_ending(output, (".csv",))
-    write_files({"": _table(rows)}, graph, output, force=force)
 
 
 def checked_ending(output: Path, endings: Iterable[str]) -> str:
@@ -103,9 +84,6 @@ def write_files(
             path.parent.mkdir(exist_ok=True)
             with path.open("w", encoding=encoding, newline="\n") as file:
                 file.writelines(f"{line}\n" for line in lines)
-
-
-_YES = {True: "yes", False: "no"}
 
 
 def _table(rows: Sequence[Mapping[str, object]]) -> Iterator[str]:

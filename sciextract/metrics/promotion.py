@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import compress
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -152,23 +151,6 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Blind(Compared):
-    """Two models on the documents that were not corrected from a model's suggestions.
-
-    Attributes:
-        few: Whether these documents are too few to tell which model is better.
-        message: What they are worth, in a sentence.
-    """
-
-    few: bool
-    message: str
-
-    def to_json(self) -> dict[str, Any]:
-        # By name: the decorator makes a class with slots anew, and super() would still mean the first one.
-        return {**Compared.to_json(self), "few": self.few, "told": self.message}
-
-
-@dataclass(frozen=True, slots=True)
 class GateReport(Compared):
     """Two models on the same held-out documents, and what follows.
 
@@ -177,7 +159,6 @@ class GateReport(Compared):
         reasons: Why, in sentences, and what to mind.
         tolerances: F1 that each task may lose at the lower end of its interval.
         samples: How many times documents were drawn.
-        blind: The documents without suggestions apart; ``None`` where they were not requested.
         cross_validated: How many of the documents were predicted by a model that was trained without them, instead
             of by the later model itself.
     """
@@ -186,14 +167,11 @@ class GateReport(Compared):
     reasons: list[str]
     tolerances: dict[str, float]
     samples: int
-    blind: Blind | None = None
     cross_validated: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """The report as nested plain values; ``blind`` and ``cross_validated`` only where there is some."""
-        more: dict[str, Any] = {} if self.blind is None else {"blind": self.blind.to_json()}
-        if self.cross_validated:
-            more["cross_validated"] = self.cross_validated
+        """The report as nested plain values; ``cross_validated`` only where there is some."""
+        more = {"cross_validated": self.cross_validated} if self.cross_validated else {}
         decided = {"verdict": self.verdict, "reasons": list(self.reasons)}
         how = {"tolerances": self.tolerances, "samples": self.samples}
         return {**decided, **Compared.to_json(self), **how, **more}
@@ -238,7 +216,6 @@ def compare_models(
     complete: Sequence[frozenset[Layer]],
     samples: int = 1000,
     suggested: Sequence[bool] | None = None,
-    blind: bool = False,
     standard: Standard = HELD_OUT,
 ) -> GateReport:
     """Hold a later model against an earlier one on documents that neither was trained on.
@@ -255,11 +232,10 @@ def compare_models(
         samples: How many times documents are drawn with replacement.
         suggested: Per document whether it was corrected from a model's suggestions; ``None`` when that is
             unknown.
-        blind: Whether to report the documents without suggestions apart, too. The verdict is by all documents.
         standard: How much gold, and how sure a difference, the verdict requires.
 
     Raises:
-        ValueError: The sequences differ in length, or documents without suggestions are wanted but not known.
+        ValueError: The sequences differ in length.
     """
     sides: list[list[Tallies]] = []
     for side in (before, after):
@@ -284,35 +260,8 @@ def compare_models(
         reasons.append(FAVOURS)
     elif count := sum(map(bool, suggested or ())):
         reasons.append(f"{count} of {whole.documents} {standard.name}: {FAVOURS}")
-    apart = None
-    if blind:
-        if suggested is None:
-            raise ValueError("blind needs to know which documents were corrected from suggestions")
-        apart = _compare_blind(suggested, sides, complete, samples, standard)
     both = (whole.documents, whole.target, whole.tasks, whole.labels)
-    return GateReport(*both, verdict, reasons, dict(TOLERANCES), samples, apart)
-
-
-def _compare_blind(
-    suggested: Sequence[bool],
-    sides: Sequence[Sequence[Tallies]],
-    complete: Sequence[frozenset[Layer]],
-    samples: int,
-    standard: Standard,
-) -> Blind:
-    """Both models on the documents that nobody corrected from suggestions."""
-    kept = [not helped for helped in suggested]
-    left = [list(compress(side, kept)) for side in sides]
-    found = _compare(left, list(compress(complete, kept)), samples, standard)
-    few = not standard.is_met(found.documents, found.entities)
-    if not found.documents:
-        worth = f"none of the {standard.name}; all were corrected from a model's suggestions"
-    elif few:
-        worth = _too_few(found, standard)
-    else:
-        worth = f"{found.documents} {standard.name}; the verdict is by all of them"
-    message = f"without suggestions: {worth}"
-    return Blind(found.documents, found.target, found.tasks, found.labels, few, message)
+    return GateReport(*both, verdict, reasons, dict(TOLERANCES), samples)
 
 
 def _compare(

@@ -180,24 +180,6 @@ class FoldStarted(TrainingEvent, kind="fold"):
     documents: int
 
 
-class SeedStarted(TrainingEvent, kind="seed"):
-    """The training of one of several seeds begins."""
-
-    seed: int
-    number: int
-    of: int
-
-
-class SeedScored(TrainingEvent, kind="seed_scores"):
-    """F1 of one of several seeds by task, next to the other keys in JSON."""
-
-    seed: int
-    scores: Mapping[str, float]
-
-    def to_json(self) -> dict[str, Any]:
-        return {"event": self.kind, "seed": self.seed, **self.scores}
-
-
 class GateScored(TrainingEvent, kind="gate"):
     """Both models on the held-out abstracts; JSON has the keys of the report next to the kind."""
 

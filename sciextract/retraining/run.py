@@ -260,12 +260,11 @@ def promote(prepared: Prepared, status: StatusWriter) -> RetrainResult:
         "gating", f"comparing both models on {len(prepared.snapshot.gate)} held-out abstracts"
     )
     after = Extractor.load(run.folder / MODEL, threads=usable_cores())
-    today, blind = _suggesting_now(prepared), bool(request.blind_gate)
-    snapshot = prepared.snapshot
+    today, snapshot = _suggesting_now(prepared), prepared.snapshot
     if prepared.folds is not None:
-        report = cross_validate(run.folder, snapshot, prepared.folds, today, after, blind=blind)
+        report = cross_validate(run.folder, snapshot, prepared.folds, today, after)
     else:
-        report = gate(snapshot.gate, today(snapshot.train), after, blind=blind)
+        report = gate(snapshot.gate, today(snapshot.train), after)
     run.note(gate=report.to_json())
     status.event(GateScored(report=report))
 

@@ -48,7 +48,6 @@ class RetrainRequest:
         epochs: Instead of the recipe's.
         seed: Instead of the recipe's.
         name: Name of the new model; after the project when ``None``.
-        blind_gate: Whether to report gate documents that were not corrected from suggestions apart, too.
         no_cross_validation: Whether to compare on the held-out abstracts alone, however few they are.
     """
 
@@ -60,7 +59,6 @@ class RetrainRequest:
     epochs: int | None = None
     seed: int | None = None
     name: str | None = None
-    blind_gate: bool | None = None
     no_cross_validation: bool | None = None
 
     def __post_init__(self) -> None:

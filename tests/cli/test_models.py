@@ -244,32 +244,3 @@ def test_models_alone_shows_its_commands(command: Command) -> None:
     assert result.code == ExitCode.USAGE
     for word in ("list", "show", "use", "rollback", "compare", "export", "import"):
         assert word in result.out + result.err
-
-
-class TestBlindGate:
-    def test_it_needs_documents(self, command: Command) -> None:
-        result = command("models", "compare", "sci", "sci", "--blind-gate")
-        assert result.code == ExitCode.USAGE and "--data FILE" in result.err
-
-    def test_documents_without_suggestions_stand_apart(
-        self, command: Command, parsing: KnownModel, graphs: KnownModel, tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:  # fmt: skip
-        from sciextract.inference.extractor import Extractor
-
-        monkeypatch.setattr(Extractor, "load", lambda *args, **words: RuleExtractor())
-        words = (
-            "models",
-            "compare",
-            "parsing",
-            "graphs",
-            "--data",
-            write_lines(tmp_path / "g.jsonl", GOLD),
-            "--blind-gate",
-        )
-        result = command(*words)
-        assert result.code == 0
-        assert (
-            "not corrected from suggestions" in result.out and "are too few to decide" in result.out
-        )
-        assert json.loads(command(*words, "--json").out)["report"]["blind"]["few"] is True

@@ -19,7 +19,6 @@ FILES = ("--data", "train.jsonl", "--dev", "dev.jsonl", "--output", "model")
         ((*FILES, "--project", "p.sciextract"), "--data is for training from files"),
         ((*FILES, "--base", "b.jsonl"), "--data is for training from files"),
         ((*FILES, "--model", "sci"), "--model for a project"),
-        (("--seeds", "3", "--project", "p.sciextract"), "--seeds is for training from files"),
         (("--data", "train.jsonl"), "--dev is missing"),
         (("--data", "t.jsonl", "--dev", "d.jsonl"), "--output is missing"),
         (("--encoder", "somewhere"), "--data is missing"),
@@ -94,10 +93,6 @@ class TestWithTrainer:
     ) -> None:
         outcome = command("retrain", "--device", device, "--project", tmp_path / "x.sciextract")
         assert outcome.code == ExitCode.USAGE and "auto, cpu, cuda, mps" in outcome.err
-
-    def test_one_seed_and_several_exclude_each_other(self, command: Command) -> None:
-        outcome = command("retrain", *FILES, "--seed", "3", "--seeds", "3")
-        assert outcome.code == ExitCode.USAGE and "cannot be combined" in outcome.err
 
     def test_a_number_of_processes_that_cannot_be(self, command: Command, tmp_path: Path) -> None:
         files = [tmp_path / "train.jsonl", tmp_path / "dev.jsonl"]

@@ -1,4 +1,4 @@
-"""``sciextract retrain --data`` with several seeds and swapped entities, as a user types it."""
+"""``sciextract retrain --data`` as a user types it."""
 
 from __future__ import annotations
 
@@ -40,25 +40,21 @@ def words(tmp_path: Path, encoder_folder: Path) -> list[str]:
         for item in TEN_SENTENCES:
             writer.write(item)
     recipe.write_text(f'encoder = "{encoder_folder}"\n{RECIPE}', encoding="utf-8")
-    output = tmp_path / "models"
+    output = tmp_path / "model"
     return [
         "retrain", "--data", str(data), "--dev", str(data), "--recipe", str(recipe), "--device", "cpu",
-        "--output", str(output), "--seeds", "2",
+        "--output", str(output),
     ]  # fmt: skip
 
 
-def test_seeds_are_printed_with_mean_and_deviation(
+def test_a_model_comes_of_files_and_is_not_overwritten(
     words: list[str],
     command: cli.Command,
     tmp_path: Path,
 ) -> None:
     outcome = command(*words)
     assert outcome.code == 0, outcome.err
-    heads, *rows = [line.split() for line in outcome.out.splitlines()]
-    assert heads == ["dev", "F1", "entity", "coreference"]
-    assert [row[0] for row in rows] == ["1", "2", "mean", "sd"]
-    stored = json.loads((tmp_path / "models" / "seeds.json").read_text(encoding="utf-8"))
-    assert [f"{stored['mean'][task]:.2f}" for task in heads[2:]] == rows[2][1:]
+    config = json.loads((tmp_path / "model" / "config.json").read_text(encoding="utf-8"))
+    assert config["scores"]
     again = command(*words)
-    assert again.code == 0 and again.out == outcome.out
-    assert "exporting" not in again.err
+    assert again.code == 1 and "exists already" in again.err

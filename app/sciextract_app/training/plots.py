@@ -64,11 +64,6 @@ def outcome_lines(outcome: TrainingResult, width: int) -> list[Text]:
     if outcome.compared is not None:
         title = f"F1 on {outcome.compared.documents:,} held-out abstracts"
         lines += [Text(), *_score_table(title, outcome.compared, width)]
-    if outcome.blind_note:
-        lines += [Text(), *word_lines([outcome.blind_note], width)]
-    if outcome.blind is not None:
-        title = "F1 on those that were not corrected from suggestions"
-        lines += _score_table(title, outcome.blind, width)
     return lines
 
 

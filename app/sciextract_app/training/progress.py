@@ -192,8 +192,6 @@ class TrainingResult:
         model: Name of the new model, empty where none came of it.
         offered: Whether the new model is not in use and can be taken.
         compared: Both models on the held-out abstracts, ``None`` where that cannot be read.
-        blind: The same on the abstracts that were not corrected from suggestions, where they were asked for.
-        blind_note: What those are worth.
     """
 
     words: str
@@ -201,8 +199,6 @@ class TrainingResult:
     model: str
     offered: bool
     compared: Compared | None
-    blind: Compared | None = None
-    blind_note: str = ""
 
     @property
     def headline(self) -> str:
@@ -225,7 +221,6 @@ def training_result(run: Run, used: bool = False) -> TrainingResult | None:
     if status is None or status.state != "done":
         return None
     offered = bool(status.model) and not (status.promoted or used or status.verdict == "worse")
-    blind = gate.get("blind")
     listed = gate.get("reasons")
     return TrainingResult(
         f"{status.model} is in use now, because you chose it" if used else status.message,
@@ -236,8 +231,6 @@ def training_result(run: Run, used: bool = False) -> TrainingResult | None:
         status.model,
         offered,
         _read_compared(gate),
-        _read_compared(blind),
-        str(blind.get("told", "")) if isinstance(blind, Mapping) else "",
     )
 
 

@@ -141,8 +141,6 @@ def results(
     differences: bool = flag("List improvements instead of values.", "--differences"),
     with_narrower: WithNarrowerOption = False,
     limit: MostOption = None,
-    output: Path | None = option("FILE.csv", "Write a table instead."),
-    force: ForceOption = False,
     as_json: JsonLinesOption = False,
 ) -> None:
     """List results that abstracts report, as leaderboards by material, metric and method.
@@ -154,7 +152,7 @@ def results(
 
         sciextract graph results --metric BLEU --year 2020- --graph field.graph
 
-        sciextract graph results --material ImageNet --output imagenet.csv --graph field.graph
+        sciextract graph results --material ImageNet --limit 100 --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
@@ -172,17 +170,12 @@ def results(
         )
     if not found:
         raise nothing("no sentence states a number for such a metric and material")
-    if limit is None and output is None and not as_json:
+    if limit is None and not as_json:
         limit = _SHOWN
     chosen = found[:limit]
-    if output is not None:
-        from sciextract.graph.answers import write_results
-
-        write_results(chosen, graph, output, force=force)
-        say("", f"{output} holds {counted(len(chosen), 'result')}")
     if as_json:
         show_json(place.to_json() for place in chosen)
-    elif output is None:
+    else:
         board = None
         for place in chosen:
             if board != (board := place.board):
@@ -196,4 +189,7 @@ def results(
                 [f"  {value:>8}  {title}", f"            > {' '.join(place.sentence.text.split())}"]
             )
         if len(chosen) < len(found):
-            say("", f"{len(found):,} results; --limit N shows more, --output FILE.csv holds all")
+            say(
+                "",
+                f"{len(found):,} results; --limit N shows more, graph table NODE writes those about a node",
+            )

@@ -43,8 +43,6 @@ def gate(
     documents: Sequence[TrainingDocument],
     before: Predictor,
     after: Predictor,
-    *,
-    blind: bool = False,
 ) -> GateReport:
     """Judge whether one model may replace another, on the gate documents of a snapshot.
 
@@ -55,11 +53,10 @@ def gate(
         documents: The held-out documents with their complete layers.
         before: The model that predicts now.
         after: The model that wants to.
-        blind: Whether to report the scores on documents without such gold, too; the verdict is not by them.
     """
     texts = [document.annotated.document for document in documents]
     found = (list(before.stream(texts)), list(after.stream(texts)))
-    return gate_predictions(documents, *found, symmetric_of(before, after), blind=blind)
+    return gate_predictions(documents, *found, symmetric_of(before, after))
 
 
 def gate_predictions(
@@ -68,7 +65,6 @@ def gate_predictions(
     after: Iterable[AnnotatedDocument],
     symmetric: frozenset[str],
     *,
-    blind: bool = False,
     standard: Standard = HELD_OUT,
 ) -> GateReport:
     """The same for what was predicted already, in the order of the documents.
@@ -78,7 +74,6 @@ def gate_predictions(
         before: What predicts now.
         after: What wants to.
         symmetric: Relation labels without direction.
-        blind: As for :func:`gate`.
         standard: How much gold, and how sure a difference, the verdict requires.
     """
     gold = [scorable(positive_part(document)) for document in documents]
@@ -90,7 +85,7 @@ def gate_predictions(
     suggested = [bool(suggesting_models(document.annotated.annotations)) for document in documents]
     sides = (gold, first, second)
     return compare_models(
-        *sides, symmetric, complete=complete, suggested=suggested, blind=blind, standard=standard
+        *sides, symmetric, complete=complete, suggested=suggested, standard=standard
     )
 
 
@@ -98,8 +93,6 @@ def gate_gold(
     documents: Sequence[AnnotatedDocument],
     before: Predictor,
     after: Predictor,
-    *,
-    blind: bool = False,
 ) -> GateReport:
     """The same for plain gold, as ``evaluate`` reads it: every layer is complete, all but rejected items count.
 
@@ -112,9 +105,7 @@ def gate_gold(
     ]
     complete, symmetric = [ALL_LAYERS] * len(documents), symmetric_of(before, after)
     gold = list(map(scorable, documents))
-    return compare_models(
-        gold, first, second, symmetric, complete=complete, suggested=suggested, blind=blind
-    )
+    return compare_models(gold, first, second, symmetric, complete=complete, suggested=suggested)
 
 
 def symmetric_of(*models: Predictor) -> frozenset[str]:
@@ -170,16 +161,13 @@ class ComparedModels:
         }
 
 
-def compare(
-    first: str, second: str, data: str | None = None, *, blind: bool = False
-) -> ComparedModels:
+def compare(first: str, second: str, data: str | None = None) -> ComparedModels:
     """Hold two models against each other.
 
     Args:
         first: ``NAME``, ``NAME-hash8``, a folder or a hub id: the model before.
         second: The model after.
         data: A file or folder of gold that both predict; their stated scores when ``None``.
-        blind: Whether to report documents that were not corrected from a model's suggestions apart, too.
 
     Raises:
         ModelNotFoundError: There is no such model; lists the known ones.
@@ -208,7 +196,7 @@ def compare(
     if not documents:
         raise DocumentMismatchError(f"{data} holds no document to compare on")
     models = (Extractor.load(model.folder) for model in (before, after))
-    report = gate_gold(documents, *models, blind=blind)
+    report = gate_gold(documents, *models)
     return ComparedModels(before, after, report, _read_stated(configs), tuple(remarks), bad)
 
 
@@ -303,8 +291,6 @@ def cross_validate(
     folds: Sequence[Fold],
     today: TrainedOn,
     after: Predictor,
-    *,
-    blind: bool = False,
 ) -> GateReport:
     """Compare the retraining with what predicts today on all finished abstracts, each predicted by what left it out.
 
@@ -317,7 +303,6 @@ def cross_validate(
         folds: Those of the run.
         today: What predicts in the project now; where that is an adapter, it leaves out the same abstracts.
         after: The new model.
-        blind: Whether to report abstracts that were not corrected from suggestions apart, too.
 
     Raises:
         TrainingDataError: The predictions for a fold are missing or damaged, or are about other texts.
@@ -342,7 +327,7 @@ def cross_validate(
         later += predicted
     count = sum(map(len, folds))
     report = gate_predictions(
-        documents, before, later, symmetric_of(first, after), blind=blind, standard=CROSS_VALIDATED
+        documents, before, later, symmetric_of(first, after), standard=CROSS_VALIDATED
     )
     used = (
         f"too few abstracts are held out, so {count} finished ones were compared as well, each predicted by a "

@@ -309,60 +309,6 @@ class TestSuggestions:
         assert any(FAVOURS in reason for reason in found.reasons) is said
 
 
-class TestBlind:
-    """The documents that were not corrected from suggestions, apart."""
-
-    def blind(self, number: int, before: list[Scorable], after: list[Scorable]) -> GateReport:
-        return compare_models(
-            GOLD,
-            before,
-            after,
-            SYMMETRIC,
-            complete=[ALL] * 40,
-            samples=50,
-            blind=True,
-            suggested=first(number),
-        )
-
-    def test_only_where_it_is_asked_for(self) -> None:
-        assert compared(predicted(0.6, 1), predicted(0.8, 2)).blind is None
-        assert "blind" not in compared(predicted(0.6, 1), predicted(0.8, 2)).to_json()
-
-    def test_it_holds_the_scores_of_the_others_alone(self) -> None:
-        before, after = predicted(0.6, 1), [*GOLD[:10], *predicted(0.6, 1)[10:]]
-        found = self.blind(10, before, after).blind
-        alone = compare_models(
-            GOLD[10:], before[10:], after[10:], SYMMETRIC, complete=[ALL] * 30, samples=50
-        )
-        assert found is not None and not found.few
-        assert (found.target, found.tasks) == (alone.target, alone.tasks)
-        assert found.target is not None and found.target.difference == 0
-        assert "30 gate documents; the verdict is by all of them" in found.message
-
-    def test_the_verdict_is_by_all(self) -> None:
-        before = predicted(0.6, 1)
-        after = [*GOLD[:10], *predicted(0.6, 1)[10:]]
-        without = compare_models(
-            GOLD, before, after, SYMMETRIC, complete=[ALL] * 40, samples=50, suggested=first(10)
-        )
-        found = self.blind(10, before, after)
-        assert (found.verdict, found.tasks) == (without.verdict, without.tasks)
-
-    @pytest.mark.parametrize(
-        ("number", "words"), [(37, "3 gate documents"), (40, "none of the gate documents")]
-    )
-    def test_too_few_is_said(self, number: int, words: str) -> None:
-        found = self.blind(number, predicted(0.6, 1), predicted(0.8, 2)).blind
-        assert found is not None and found.few and words in found.message
-        assert bool(found.tasks) is (number < 40)
-        assert json.loads(json.dumps(found.to_json()))["few"] is True
-
-    def test_it_has_to_be_known_which(self) -> None:
-        side = predicted(0.6, 1)
-        with pytest.raises(ValueError, match="blind"):
-            compare_models(GOLD, side, side, SYMMETRIC, complete=[ALL] * 40, blind=True)
-
-
 @pytest.mark.parametrize(("documents", "strict", "usual"), [(10, 0.08, 0.22), (20, 0.07, 0.22)])
 def test_equal_models_rarely_meet_the_standard_of_few_documents(
     documents: int, strict: float, usual: float

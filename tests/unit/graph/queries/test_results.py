@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
 from sciextract.errors import UsageError
-from sciextract.graph.answers import write_results
 from sciextract.graph.database import open_graph
 from sciextract.graph.extraction import CountSettings
 from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.queries.papers import Years
 from sciextract.graph.queries.results import Result, results
-from tests.graph_samples import HOSTILE, abstract, build
+from tests.graph_samples import abstract, build
 
 METRICS = ("BLEU", "accuracy", "error rate", "TER")
 MATERIALS = ("WMT14 En-De", "WMT14 En-Fr", "Tiny-Corpus", "French", "German", "seven languages")
@@ -137,19 +135,6 @@ def test_a_graph_without_metrics_is_refused(tmp_path: Path, field_graph: Path) -
     build(tmp_path / "g.graph", abstract("a", "Only trees.", {"trees": "Method"}))
     with open_graph(tmp_path / "g.graph") as connection, pytest.raises(UsageError, match="Metric"):
         results(connection)
-
-
-def test_the_table_is_safe(tmp_path: Path) -> None:
-    text = "We reach 28.4 BLEU on =WMT14 now."
-    mentions = {"BLEU": "Metric", "=WMT14": "Material"}
-    build(tmp_path / "g.graph", abstract("a", text, mentions, title=HOSTILE, doi="10.1000/x"))
-    with open_graph(tmp_path / "g.graph") as connection:
-        found = results(connection)
-    write_results(found, tmp_path / "g.graph", tmp_path / "r.csv", force=False)
-    with (tmp_path / "r.csv").open(encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert (row["material"], row["value"], row["doi"]) == ("'=WMT14", "28.4", "10.1000/x")
-    assert row["sentence"] == text
 
 
 def test_kinds_of_a_material_count_on_request(tmp_path: Path) -> None:

@@ -110,18 +110,6 @@ def test_documents_with_what_a_model_proposed_are_counted(state: State, counted:
     assert any(each.startswith("1 of 2 gate documents") for each in found.reasons) is counted
 
 
-def test_documents_without_suggestions_apart() -> None:
-    suggested = training(replace(FIRST, source="model:sci@1a2b3c4d/run"), key="a")
-    by_hand = training(FIRST, PROTEINS, SECOND, key="b")
-    found = gate([suggested, by_hand], Silent(), RuleExtractor(), blind=True)
-    assert found.tasks["entity"].gold == 4
-    assert found.blind is not None and found.blind.few
-    assert (found.blind.documents, found.blind.tasks["entity"].gold) == (1, 3)
-    plain = [each.annotated for each in (suggested, by_hand)]
-    same = gate_gold(plain, Silent(), RuleExtractor(), blind=True)
-    assert same.blind is not None and same.blind.documents == 1
-
-
 def test_plain_gold_is_complete_whatever_its_state() -> None:
     imported = training(replace(FIRST, state=State.UNDECIDED), PROTEINS, SECOND).annotated
     found = gate_gold([imported], Silent(), RuleExtractor())
