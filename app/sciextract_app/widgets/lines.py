@@ -68,6 +68,7 @@ class KeptLines(Widget):
     """
 
     _frame: tuple[Region, list[Strip]] | None = None
+    _kept_width = 0
     _looks: tuple[Style, Color, Style] | None = None
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -124,9 +125,10 @@ class KeptLines(Widget):
         if self._frame is not None and self._frame[0] == crop:
             return self._frame[1]
         kept, gutter, (width, height) = self._lines_kept, self.gutter, self.outer_size
-        if self._frame is not None:
+        if self._frame is not None or width != self._kept_width:
             # Nothing asked for new lines, so another part is seen: the size or the place has changed.
             kept.clear()
+            self._kept_width = width
         strips = []
         for y in crop.line_range:
             if y not in kept and gutter.top <= y < height - gutter.bottom:

@@ -31,6 +31,8 @@ from sciextract_app.widgets.wrapping import (
 LONG = 6_000
 """Characters from which on a line of the text is laid out in several paragraphs."""
 _LEAST, _MOST = 2_000, 4_000
+_SLACK, _SLACK_FROM = 4, 40
+"""Cells that a line has left for the signs of further mentions, where it is long enough."""
 # Behind it a printable ASCII character: no glyph is parted, whatever signs of zero width a text has.
 _SENTENCE_END = re.compile(r"[.!?]\)? (?=[!-~])")
 _BLANK = re.compile(r" (?=[!-~])")
@@ -156,7 +158,8 @@ class Paragraph:
         if before is not None and before._width == width:
             self.lines = self._wrapped_again(before)
         else:
-            self.lines = tuple(map(_line, self._without_next(wrap(self._atoms(), width))))
+            room = width - _SLACK if width >= _SLACK_FROM else width
+            self.lines = tuple(map(_line, self._without_next(wrap(self._atoms(), room))))
 
     @cached_property
     def number_of(self) -> dict[Name, int]:
@@ -170,33 +173,39 @@ class Paragraph:
         return all(map(same_place, self.marks, marks)) and [*map(name, marks)] == [*self.number_of]
 
     def _wrapped_again(self, before: Paragraph) -> tuple[Line, ...]:
-        """Its lines, of which only those between the first change and the last are wrapped.
+        """Its lines, which begin where they began, so that a decision moves no word to another line.
 
-        A line is filled from its first character on, so those before the change stay, but for the one that may now
-        have room for more. Behind the change they stay from the first one on that begins where it began.
+        What finds no room any more goes over to the next line, which has some. Only lines from the first change on are
+        looked at, up to the first one behind the last change that begins where it began.
         """
         old, glyph_of = before.lines, _glyphs(self._text)[1]
         was, now = ({name(mark): places(mark) for mark in side.marks} for side in (before, self))
         changed = [mark for mark, _ in was.items() ^ now.items()]  # came, went, or have other signs
         start = min((start for _, start, _ in changed), default=self.char_start)
         end = max((end for _, _, end in changed), default=self.char_end)
-        first = max(
-            0, sum(1 for line in old if line.atoms and line.atoms[0].char_start < start) - 2
-        )
-        while first and not _begins_glyph(old, first):
+        first = sum(1 for line in old if line.atoms and line.atoms[0].char_start <= start) - 1
+        while first > 0 and not _begins_glyph(old, first):
             first -= 1
-        wanted = {
-            line.atoms[0]: at
+        first = max(0, first)
+        begins = {
+            line.atoms[0].char_start: at
             for at, line in enumerate(old)
-            if at > first and line.atoms[0].char_start >= end and _begins_glyph(old, at)
+            if at > first and _begins_glyph(old, at)
         }
-        writer = WrappedWriter(self._width)
-        begins = old[first].atoms[0].char_start - self.char_start if first else 0
-        for atom in self._atoms(glyph_of[begins] if first else 0):
-            lines = len(writer.lines)
+        writer, last, has_spilled = WrappedWriter(self._width), None, False
+        begin = old[first].atoms[0].char_start - self.char_start if first else 0
+        for atom in self._atoms(glyph_of[begin] if first else 0):
+            opened = last is not None and last.kind is Kind.OPEN
+            at = begins.get(atom.char_start, 0) if leads(atom) and not opened else 0
+            if at and has_spilled:
+                has_spilled = False
+            elif at:
+                writer.end_line()
+                if atom.char_start >= end:
+                    return (*old[:first], *map(_line, writer.lines), *old[at:])
+            lines, last = len(writer.lines), atom
             writer.add(atom)
-            if len(writer.lines) > lines and writer.line and writer.line[0] in wanted:
-                return (*old[:first], *map(_line, writer.lines), *old[wanted[writer.line[0]] :])
+            has_spilled = has_spilled or len(writer.lines) > lines
         return (*old[:first], *map(_line, self._without_next([*writer.lines, writer.line])))
 
     def _without_next(self, lines: list[list[Atom]]) -> list[list[Atom]]:

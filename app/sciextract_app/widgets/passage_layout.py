@@ -1,7 +1,8 @@
 """Where everything in a passage stands: text and the signs around mentions, wrapped to a width of cells.
 
 The layout depends on the text, on where mentions begin and end, and on the letters behind them, never on
-what has the focus or has been decided. So nothing moves while somebody reviews.
+what has the focus or has been decided; and lines begin where they began in the layout before. So nothing moves
+while somebody reviews.
 """
 
 from __future__ import annotations

@@ -124,6 +124,10 @@ class WrappedWriter:
             self._end(len(self.line))
             self._text = None
 
+    def end_line(self) -> None:
+        """Begin the next line here."""
+        self._end(len(self.line))
+
     def _may_break_before(self, atom: Atom) -> bool:
         """Whether a line may begin with an atom that follows a blank, or a wide character or is one."""
         if atom.blank or not leads(atom) or (self.line and self.line[-1].kind is Kind.OPEN):

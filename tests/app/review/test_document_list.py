@@ -103,6 +103,7 @@ async def test_rows_fill_the_width(width: int) -> None:
 async def test_signs() -> None:
     rows = [row_parts(Rows(9).row(index), 34, current=False) for index in range(4)]
     assert [row[0][1:3] for row in rows] == [" ●", " ◐", " ○", "⚑●"]
+    rows = [row_parts(Rows(9).row(index), 58, current=False) for index in range(4)]
     assert [row[1] for row in rows] == ["████", "███▊", "███▋", "███▍"], "of 20 items 0 to 3 wait"
     title, _, behind = row_parts(Rows(9).row(1), 64, current=True)
     assert title.startswith("▸ ●◐○ [b]Abstract 2") and title.endswith("2001 ")

@@ -37,6 +37,27 @@ def project(tmp_path: Path) -> Path:
     return made_project(tmp_path)
 
 
+async def test_panes_take_what_they_need_and_say_that_they_are_empty(project: Path) -> None:
+    async with opened(project, size=(180, 50)) as (app, pilot):
+        desk, panes = desk_of(app).desk, app.screen.query_one(LowerPanes)
+
+        def height(pane: str) -> int:
+            return panes.query_one(pane).outer_size.height
+
+        relations, clusters = desk.state.open_view.relations, desk.state.open_view.members
+        assert len(relations) > 1
+        await until(pilot, lambda: height("#relations") == 1 + len(relations))
+        assert height("#clusters") == 1 + len(clusters)
+        assert panes.query_one("#relations").region.x > app.screen.query_one(PassageView).region.x
+        for relation in relations:
+            desk.focus_item(RelationRef(relation.id))
+            await pilot.press("x")
+        await until_shown(pilot, "─Relations: none─")
+        assert height("#relations") == 1
+        await pilot.resize_terminal(120, 36)
+        await until_shown(pilot, "─Focus─")
+
+
 class TestReviewing:
     async def test_accept_and_undo_are_in_the_file_at_once(self, project: Path) -> None:
         async with opened(project) as (_, pilot):

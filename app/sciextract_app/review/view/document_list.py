@@ -40,7 +40,8 @@ class RowSource(Protocol):
 DONE, BEGUN, UNTOUCHED, FLAGGED, NOTED = "●", "◐", "○", "⚑", "*"
 _SIGNS = {"done": DONE, "untouched": UNTOUCHED}
 _BAR = 4
-_BAR_FROM, _LAYERS_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 30, 44, 52, 64
+_LAYERS_FROM, _BAR_FROM, _YEAR_FROM, _UNCERTAINTY_FROM = 48, 56, 60, 64
+"""Columns of the list; what tells abstracts apart is their title."""
 
 
 def row_parts(row: DocumentSummary, width: int, current: bool) -> tuple[str, str, str]:

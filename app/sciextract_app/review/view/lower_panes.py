@@ -66,11 +66,14 @@ class RelationsPane(RowsPane[RelationLine]):
 
 
 def relation_columns(rows: Sequence[RelationLine], width: int) -> tuple[int, int]:
-    """Cells for heads, no more than half of what labels leave, and for labels."""
-    heads = max(cell_len(fit(row.head, width)) for row in rows)
+    """Cells for heads, half of what labels leave and what tails do not need, and for labels."""
+    heads, tails = (
+        max(cell_len(fit(end, width)) for end in ends)
+        for ends in zip(*((row.head, row.tail) for row in rows), strict=True)
+    )
     labels = max(cell_len(fit(row.label, _MOST_LABEL)) for row in rows)
     room = width - len("▸ ") - labels - len(ARROW) - _BEHIND - 1
-    return max(4, min(heads, room // 2)), labels
+    return max(4, min(heads, max(room // 2, room - tails))), labels
 
 
 def relation_text(row: RelationLine, columns: tuple[int, int], width: int, style: Style) -> Text:
@@ -214,8 +217,6 @@ def inspector_lines(item: Inspector, width: int) -> Sequence[Text]:
     return [*title, *named_lines(item.lines, width, NAMES)]
 
 
-_BORDERS, _LEAST_FOCUS = 2, 6
-"""Rows of a pane without content, and those that the pane of the focus has at least."""
 TABS = ("Relations", "Clusters", "Focus")
 
 
@@ -272,7 +273,10 @@ class LowerPanes(Vertical):
     current: reactive[str] = reactive("Focus", repaint=False)
 
     _front = ""
-    _rows = (0, 0)
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: dict[LinesPane, int] = {}
 
     def compose(self) -> ComposeResult:
         """Tabs and panes."""
@@ -283,13 +287,12 @@ class LowerPanes(Vertical):
             yield ClustersPane(id="clusters")
             yield InspectorPane(id="inspector")
 
-    def share(self, relations: int, clusters: int) -> None:
-        """Share the height by the most rows that an abstract needs, so that it stays while the focus moves."""
-        rows = relations + _BORDERS, max(clusters, _LEAST_FOCUS) + _BORDERS
-        if rows != self._rows:
-            self._rows = rows
-            self.query_one("#relations").styles.height = f"{rows[0]}fr"
-            self.query_one("#below").styles.height = f"{rows[1]}fr"
+    def _share(self, pane: LinesPane, rows: int) -> None:
+        """Give a pane no more than so many rows; without any it is the line of its title."""
+        if self._rows.get(pane) != rows:
+            self._rows[pane] = rows
+            pane.styles.max_height = 1 + rows
+            pane.border_title = pane.BORDER_TITLE if rows else f"{pane.BORDER_TITLE}: none"
 
     def watch_current(self, current: str) -> None:
         """Draw one pane in the strip, where there is one."""
@@ -304,10 +307,24 @@ class LowerPanes(Vertical):
         relations: tuple[RelationLine, ...],
         clusters: tuple[ClusterLine, ...],
         inspector: Inspector,
+        most_relations: int,
     ) -> None:
-        """Draw all panes, and bring the one of the focused item to the front."""
+        """Draw all panes, and bring the one of the focused item to the front.
+
+        Args:
+            relations: Those to list.
+            clusters: All of the abstract.
+            inspector: About the focus.
+            most_relations: As many are listed while the focus moves, so that the panes stay in their places.
+        """
+        of_clusters = self.query_one(ClustersPane)
         self.query_one(RelationsPane).show(relations)
-        self.query_one(ClustersPane).show(clusters)
+        of_clusters.show(clusters)
+        self._share(self.query_one(RelationsPane), most_relations)
+        width = of_clusters.scrollable_content_region.width
+        lines = of_clusters.count(width) if clusters and width else len(clusters)
+        self._share(of_clusters, lines)
+        self.set_class(not clusters, "-alone")
         self.query_one(InspectorPane).show(inspector)
         in_clusters = any(cluster.focused is not None for cluster in clusters)
         in_relations = any(relation.focused for relation in relations)

@@ -46,6 +46,7 @@ from sciextract_app.suggesting.learning import LearningWork, StartEngine
 from sciextract_app.suggesting.predicting import PredictionWork
 from sciextract_app.training.work import RetrainingWork
 from sciextract_app.widgets.bars import (
+    WIDE_FROM,
     FooterBar,
     HeaderBar,
     LegendBar,
@@ -61,8 +62,8 @@ from sciextract_app.widgets.passage_view import PassageView
 if TYPE_CHECKING:
     from sciextract.workflows.annotate import Predictor
 
-WIDE, MOST_LISTED = 140, 200
-"""Columns from which on all relations of the abstract are listed, not only those of the focus; and how many at most."""
+MOST_LISTED = 200
+"""Relations up to which all those of the abstract are listed, not only those of the focus."""
 POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, and at a training."""
 _SEEDS = 1 << 31
@@ -212,10 +213,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         if desk.number:
             self.query_one(TextBar).show(desk.bibliography())
             lower = self.query_one(LowerPanes)
-            many = desk.most_relations(everything=True) > MOST_LISTED
-            everything, clusters = self.size.width >= WIDE and not many, desk.clusters()
-            lower.share(desk.most_relations(everything=everything), len(clusters))
-            lower.show(desk.relations(everything=everything), clusters, desk.inspector())
+            everything = desk.most_relations(everything=True) <= MOST_LISTED
+            everything, clusters = everything and self.size.width >= WIDE_FROM, desk.clusters()
+            most = desk.most_relations(everything=everything)
+            lower.show(desk.relations(everything=everything), clusters, desk.inspector(), most)
         if rows:
             self.draw_list()
 
