@@ -40,7 +40,13 @@ from sciextract.graph.extraction import Extraction
 from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
-from sciextract.graph.repairs import keep_repair, repair_names, repair_nodes, repairs_of
+from sciextract.graph.repairs import (
+    keep_repair,
+    merge_synonyms,
+    repair_names,
+    repair_nodes,
+    repairs_of,
+)
 
 _BATCH = 500
 # New names belong all over the sorted names, so that each transaction rewrites a large part of a large graph.
@@ -287,6 +293,8 @@ def make_nodes_and_edges(connection: Connection, settings: DeriveSettings) -> No
     with transaction(connection):
         run_statements(connection, DERIVED)
         merge_names(connection, settings.acronym_share)
+        if settings.synonyms:
+            merge_synonyms(connection)
         repair_names(connection)
         match_names(connection)
         derive(connection, settings.symmetric)

@@ -25,7 +25,7 @@ _GENERIC_SHARE = 0.2
 _BY_ITSELF = ~_ANOTHER_NAME
 _NO_SPACE_RULE = int(MergeRule.HYPHEN) | _ANOTHER_NAME
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
-_FIRST = "mentions * 65536 - rules"
+_FIRST = "mentions * 131072 - rules"
 
 
 def _node_of(row: str, column: str) -> str:
@@ -128,19 +128,21 @@ class DeriveSettings:
             abstracts that do not expand it: see
             :meth:`~sciextract.graph.acronyms.CorpusAcronym.meaning`.
         symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
+        synonyms: Whether the synonyms that come with the package are merged.
     """
 
     acronym_share: float = 0.8
     symmetric: frozenset[str] = field(default_factory=known_symmetric)
+    synonyms: bool = True
 
     def to_json(self) -> str:
         """Equal settings give equal text."""
-        return json.dumps([self.acronym_share, sorted(self.symmetric)])
+        return json.dumps([self.acronym_share, sorted(self.symmetric), self.synonyms])
 
     @classmethod
     def from_json(cls, text: str) -> DeriveSettings:
-        share, symmetric = json.loads(text)
-        return cls(share, frozenset(symmetric))
+        share, symmetric, synonyms = json.loads(text)
+        return cls(share, frozenset(symmetric), synonyms)
 
 
 def derive(connection: Connection, symmetric: Iterable[str]) -> None:

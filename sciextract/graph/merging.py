@@ -5,7 +5,7 @@ All rules work on names, over the whole corpus, and only join a name to one that
 1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it.
 2. An acronym within a name is read likewise: "NMT model" is "neural machine translation model".
 3. Last words that add nothing go ("... model", "... task") where the rest is a name of its own; first words, such as
-   "novel", too.
+   "novel", too; and "based" within: "LiDAR-based SLAM" is LiDAR SLAM.
 4. Names that differ in such a last word only are one: "phrase-based system" and "phrase-based model".
 5. Versions and parts of a data set are one: "MS COCO 2017" and the "COCO benchmark".
 6. Coreference joins names within one abstract, where one holds the other and few abstracts have the shorter one.
@@ -216,6 +216,10 @@ class _Merger:
                     variants.setdefault((family, "version"), []).append(name)
                 continue
             target, removed = self._without_empty_words(name, words)
+            if target is None and "based" in words[1:-1]:
+                # "LiDAR-based SLAM" is LiDAR SLAM, where that stands by itself.
+                target = self._number_called(tuple([word for word in words if word != "based"]))
+                removed = int(MergeRule.MODIFIER)
             if target is None and rules:
                 target = self._number.get("".join(words).casefold())
             if target is not None and target != name.id:

@@ -34,6 +34,7 @@ class MergeRule(IntFlag):
     VERSION = 4096
     SPELLING = 8192
     NUMERAL = 32768
+    SYNONYM = 65536
     READER = 16384
 
     @property
@@ -55,6 +56,7 @@ _WORDS = {
     MergeRule.MODIFIER: "first word that adds nothing",
     MergeRule.VERSION: "version or part of a data set",
     MergeRule.SPELLING: "British or American spelling",
+    MergeRule.SYNONYM: "synonym in a list",
     MergeRule.READER: "a reader merged it",
 }
 

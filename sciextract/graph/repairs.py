@@ -149,10 +149,34 @@ def _change_names(connection: Connection, repair: Repair) -> None:
         # The new name is one more name of the node.
         node, into = into, node
     if into not in (None, node):
-        values = {"into": into, "rule": int(MergeRule.READER), "node": node}
-        change = "UPDATE resolved SET node = :into, rules = rules | :rule WHERE node = :node"
-        execute(change, values)
-        execute("INSERT INTO resolved VALUES (:node, :into, :rule)", values)
+        _join(connection, node, into, MergeRule.READER)
+
+
+def _join(connection: Connection, node: int | None, into: int | None, rule: MergeRule) -> None:
+    values = {"into": into, "rule": int(rule), "node": node}
+    change = "UPDATE resolved SET node = :into, rules = rules | :rule WHERE node = :node"
+    connection.execute(change, values)
+    connection.execute("INSERT INTO resolved VALUES (:node, :into, :rule)", values)
+
+
+def merge_synonyms(connection: Connection) -> None:
+    """Merge the names that a line of the tables in ``synonyms`` lists; the caller holds a transaction.
+
+    An acronym that abstracts of the graph expand means what they say.
+    """
+    expanded = "SELECT 1 FROM expansion e JOIN name n ON n.id = e.short WHERE n.key = ?"
+    for table in sorted(Path(__file__).with_name("synonyms").glob("*.tsv")):
+        for _, row in _tsv_rows(table):
+            first = None
+            for name in (row["name"] or "", *(row["synonyms"] or "").split("|")):
+                form = normal_form(name)
+                if form.is_acronym and connection.execute(expanded, (form.key,)).fetchone():
+                    continue
+                node = _numbers(connection, name)[1]
+                if first is None:
+                    first = node
+                elif node not in (None, first):
+                    _join(connection, node, first, MergeRule.SYNONYM)
 
 
 def write_repairs(repairs: Iterable[Repair]) -> Iterator[str]:

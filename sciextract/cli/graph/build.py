@@ -66,6 +66,10 @@ class BuildOptions:
         "Entity type of what is measured, for results (default: Metric); repeatable.",
         "--measurement",
     )
+    no_synonyms: bool = flag(
+        "Do not merge the synonyms that come with sciextract, such as glyburide and glibenclamide.",
+        "--no-synonyms",
+    )
     only_decided: bool = flag(
         "From projects, only items that a person has decided.", "--only-decided"
     )
@@ -110,7 +114,7 @@ def build(options: BuildOptions) -> None:
     processes = usable_cores() if options.workers is None else options.workers
     reading = Reading(options.inputs, counting, not options.only_decided, processes)
     directions = known_symmetric() if options.symmetric is None else frozenset(options.symmetric)
-    settings = DeriveSettings(options.acronym_share, directions)
+    settings = DeriveSettings(options.acronym_share, directions, not options.no_synonyms)
     screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
         listener = BuildListener(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.graph.database import UnknownNodeError, open_graph
+from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.matching import COMMON
 from sciextract.graph.queries.nodes import About, about, find_node, top
 from tests.graph_samples import abstract, build
@@ -76,6 +77,23 @@ def test_two_spellings_are_one_thing_under_the_more_frequent_one(path: Path) -> 
     )
     node = known(path, "TUMOR LOCALISATION").node
     assert (node.name, node.documents) == ("Tumour localisation", 4)
+
+
+def test_listed_synonyms_are_one_node_unless_the_corpus_says_otherwise(path: Path) -> None:
+    documents = [
+        abstract("a", "Glyburide works.", {"Glyburide": "Drug"}),
+        abstract("b", "Glibenclamide works.", {"Glibenclamide": "Drug"}),
+        abstract("c", "Tuberculosis spreads.", {"Tuberculosis": "Disease"}),
+        abstract("d", "The token bucket (TB) is full. TB leaks.", {"TB#2": "Method"}),
+        abstract("e", "LiDAR-based mapping works.", {"LiDAR-based mapping": "Method"}),
+        abstract("f", "LiDAR mapping works.", {"LiDAR mapping": "Method"}),
+    ]
+    build(path, *documents)
+    assert known(path, "glyburide").node.documents == 2
+    assert known(path, "tuberculosis").node.documents == 1
+    assert known(path, "LiDAR mapping").node.documents == 2
+    build(path, *documents, derive_settings=DeriveSettings(synonyms=False))
+    assert known(path, "glyburide").node.documents == 1
 
 
 def test_what_names_nothing_is_no_node(path: Path) -> None:
