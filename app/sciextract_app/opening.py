@@ -278,7 +278,7 @@ def note_imported(project: Remembered, files: Iterable[str]) -> None:
 
 
 def _load() -> list[Remembered]:
-    """What the file says; what in it cannot be understood is as if it were not there."""
+    """The entries of the file; unreadable ones are ignored."""
     try:
         data = json.loads((user_folder("state") / FILE).read_text("utf-8"))
     except (OSError, ValueError):

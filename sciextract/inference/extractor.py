@@ -412,7 +412,7 @@ def _documents(texts: str | Document | Iterable[str | Document]) -> Iterator[Doc
         else:
             raise UsageError(
                 f"item {row} is {type(text).__name__}; expected str or Document",
-                "what sciextract.formats.read gives has its document in .document, unless it is a BadRecord",
+                "of what sciextract.formats.read yields, pass item.document; leave out BadRecords",
             )
 
 

@@ -364,7 +364,7 @@ class Run:
             atomic.write(self.folder / name, encode(value))
 
     def append(self, event: dict[str, Any]) -> None:
-        """Adds an event to ``metrics.jsonl``, after cutting off a line that a killed process left torn.
+        """Append an event to ``metrics.jsonl``, after cutting off a torn line of a killed process.
 
         Raises:
             OutputError: It cannot be written.

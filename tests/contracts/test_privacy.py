@@ -16,6 +16,8 @@ _PREDICT = """
 from sciextract import Extractor
 print(len(list(Extractor.load()(["We parse graphs with a small network."]))))
 """
+_LOCATE = "from sciextract.inference.model_folder import locate_model\n"
+_SWITCHES = ("HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY", "DO_NOT_TRACK")
 
 
 def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None:
@@ -38,27 +40,28 @@ def test_predicting_leaves_no_files_in_the_users_folders(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("before", "needed"),
+    ("before", "needed", "chosen", "off"),
     [
-        ("from sciextract.inference.model_folder import locate_model\n", "huggingface_hub"),
-        ("import sciextract_trainer.encoders.loading\n", "transformers"),
+        (_LOCATE, "huggingface_hub", {}, "True"),
+        (_LOCATE, "huggingface_hub", {_SWITCHES[0]: "0"}, "False"),
+        ("import sciextract_trainer.encoders.loading\n", "transformers", {}, "True"),
     ],
 )
-def test_the_hub_is_asked_without_telemetry(before: str, needed: str) -> None:
+def test_the_hub_is_asked_without_telemetry(
+    before: str, needed: str, chosen: dict[str, str], off: str
+) -> None:
     pytest.importorskip(needed)
-    switches = ("HF_HUB_DISABLE_TELEMETRY", "DISABLE_TELEMETRY", "DO_NOT_TRACK")
     told = "from huggingface_hub.constants import HF_HUB_DISABLE_TELEMETRY as off; print(off)"
-    environment = {key: value for key, value in os.environ.items() if key not in switches}
+    environment = {key: value for key, value in os.environ.items() if key not in _SWITCHES}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
-    for chosen, off in (({}, "True"), ({switches[0]: "0"}, "False")):
-        done = subprocess.run(
-            [sys.executable, "-c", before + told],
-            env=environment | chosen,
-            check=False,
-            capture_output=True,
-            text=True,
-        )
-        assert done.stdout.strip() == off, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", before + told],
+        env=environment | chosen,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.strip() == off, done.stderr
 
 
 def test_bundled_graphs_do_not_tell_where_they_were_made() -> None:

@@ -2,46 +2,63 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.shared_data import ROOT
 
-HONEST = "import pytest\ndef test_it(): pytest.skip('data set absent: scierc')"
-MISSING_TOOL = "import pytest\ndef test_it(): pytest.skip('rsync is not installed')"
-MISSING_PACKAGE = "import pytest\npytest.importorskip('no_such_package')\ndef test_it(): pass"
-EXPECTED_FAILURE = "import pytest\n@pytest.mark.xfail\ndef test_it(): raise ValueError"
+TOOL = (__file__, 1, "Skipped: rsync is not installed")
+DATA = (__file__, 1, "Skipped: data set absent: scierc")
+PACKAGE = (__file__, 1, "Skipped: could not import 'no_such_package'")
 
 
-def outcome(test: str, folder: Path, no_skips: str) -> int:
-    """The exit code of a pytest run over one file beside our conftest."""
-    shutil.copy(ROOT / "conftest.py", folder)
-    (folder / "test_one.py").write_text(test)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
-    environment = {**os.environ, "SCIEXTRACT_NO_SKIPS": no_skips}
-    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
-    return run.returncode
+@pytest.fixture
+def hooks(request: pytest.FixtureRequest) -> Any:
+    """The conftest of the checkout, as this run has loaded it."""
+    plugins = request.config.pluginmanager.get_plugins()
+    [found] = [plugin for plugin in plugins if hasattr(plugin, "FULL_FOLDERS")]
+    return found
+
+
+def outcome(hook: Generator[None, Any, Any], report: Any) -> str:
+    """What becomes of a report that passes through the hook."""
+    next(hook)
+    with pytest.raises(StopIteration) as end:
+        hook.send(report)
+    return str(end.value.value.outcome)
+
+
+def skipped(reason: tuple[str, int, str]) -> pytest.TestReport:
+    return pytest.TestReport("one", (__file__, 1, "one"), {}, "skipped", reason, "setup")
 
 
 @pytest.mark.parametrize(
-    ("test", "strict_code"),
-    [(HONEST, 0), (MISSING_TOOL, 1), (MISSING_PACKAGE, 2), (EXPECTED_FAILURE, 0)],
-    ids=["data set", "tool", "package", "expected failure"],
+    ("strict", "reason", "expected"),
+    [(True, DATA, "skipped"), (True, TOOL, "failed"), (False, TOOL, "skipped")],
 )
-def test_only_honest_skips_pass(test: str, strict_code: int, tmp_path: Path) -> None:
-    assert outcome(test, tmp_path, no_skips="1") == strict_code
+def test_only_honest_skips_pass(
+    strict: bool, reason: Any, expected: str, hooks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "STRICT", strict)
+    assert outcome(hooks.pytest_runtest_makereport(), skipped(reason)) == expected
 
 
-def test_anything_may_skip_otherwise(tmp_path: Path) -> None:
-    assert outcome(MISSING_TOOL, tmp_path, no_skips="") == 0
+def test_a_file_that_skips_as_a_whole_fails(hooks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "STRICT", True)
+    report = pytest.CollectReport("file", "skipped", PACKAGE, [])
+    assert outcome(hooks.pytest_make_collect_report(), report) == "failed"
 
 
-def test_the_folders_of_the_full_tier_exist(request: pytest.FixtureRequest) -> None:
-    plugins = request.config.pluginmanager.get_plugins()
-    [folders] = [each.FULL_FOLDERS for each in plugins if hasattr(each, "FULL_FOLDERS")]
-    assert folders and all(folder.is_dir() for folder in folders)
+def test_an_expected_failure_is_no_skip(hooks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooks, "STRICT", True)
+    report = skipped(TOOL)
+    report.wasxfail = "known"
+    assert outcome(hooks.pytest_runtest_makereport(), report) == "skipped"
+
+
+def test_the_folders_of_the_full_tier_exist(hooks: Any) -> None:
+    folders: list[Path] = hooks.FULL_FOLDERS
+    assert folders and all(folder.is_dir() and ROOT in folder.parents for folder in folders)

@@ -45,7 +45,7 @@ class Atom(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """Whether it is of the text, not a sign."""
+        """True for document text, not for signs."""
         return self.kind is Kind.TEXT
 
 

@@ -189,7 +189,7 @@ def restore(backup: Path, project: Path) -> Path | None:
 
 
 def _clear_log(project: Path) -> None:
-    """Bring a log that a killed process left into the file; a damaged file keeps it.
+    """Checkpoint a stale write-ahead log; a damaged file keeps it.
 
     Raises:
         ProjectBusyError: Another process has the project open.

@@ -209,7 +209,7 @@ def _read_stated(
 
 
 def graph_scores(config: ModelConfig) -> dict[str, float]:
-    """F1 as a model states it, of the graph that runs when nobody names one; that of an adapter is cross-validated."""
+    """F1 as a model states it, for the default graph; that of an adapter is cross-validated."""
     # int8 first, since it is what runs when nobody names a graph.
     for graph in ("int8", "fp32", "heads"):
         scores = config.scores.get(graph)
