@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from typer.main import get_command
 
 from sciextract.cli.main import make_app
+from tests.contracts.parsed import nodes
 from tests.shared_data import ROOT
 from tools.cli_reference import command_paths
 
@@ -82,9 +83,9 @@ def test_mentioned_commands_and_options_exist() -> None:
     assert wrong("sciextract annotat") and wrong("sciextract annotate --colour")
 
 
-def unquoted(source: str) -> Iterator[int]:
+def unquoted(found: Iterable[ast.AST]) -> Iterator[int]:
     """Lines with a command to paste in which a value stands as it is, not through ``as_command``."""
-    for node in ast.walk(ast.parse(source)):
+    for node in found:
         if isinstance(node, ast.JoinedStr):
             for before, value in pairwise(node.values):
                 words = str(before.value) if isinstance(before, ast.Constant) else ""
@@ -93,9 +94,9 @@ def unquoted(source: str) -> Iterator[int]:
 
 
 def test_values_in_commands_to_paste_are_quoted() -> None:
-    assert list(unquoted('f"then: sciextract init {path}"'))
+    assert list(unquoted(ast.walk(ast.parse('f"then: sciextract init {path}"'))))
     sources = [
         each for part in ("sciextract", "app", "trainer") for each in (ROOT / part).rglob("*.py")
     ]
-    found = {str(each): list(unquoted(each.read_text("utf-8"))) for each in sources}
+    found = {str(each): list(unquoted(nodes(each))) for each in sources}
     assert {name: lines for name, lines in found.items() if lines} == {}

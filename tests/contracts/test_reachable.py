@@ -6,6 +6,7 @@ import ast
 from pathlib import Path
 
 from sciextract.cli.main import make_app
+from tests.contracts.parsed import nodes
 from tests.shared_data import ROOT
 
 PACKAGES = {
@@ -22,6 +23,7 @@ ENTRIES = (
 # Loaded by their names: formats; a script is sent to other machines as text.
 BY_NAME = (
     "sciextract.formats.",
+    "sciextract.interop.spacy_docs",
     "sciextract.retraining.remote.other_machine",
 )
 
@@ -46,7 +48,7 @@ def command_modules() -> set[str]:
 def imported(path: Path) -> set[str]:
     """The names that a file imports anywhere, functions included, and modules named in strings."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {each.name for each in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

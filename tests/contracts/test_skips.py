@@ -43,20 +43,20 @@ def test_only_honest_skips_pass(
     strict: bool, reason: Any, expected: str, hooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hooks, "STRICT", strict)
-    assert outcome(hooks.pytest_runtest_makereport(), skipped(reason)) == expected
+    assert outcome(hooks.pytest_runtest_makereport(None), skipped(reason)) == expected
 
 
 def test_a_file_that_skips_as_a_whole_fails(hooks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hooks, "STRICT", True)
     report = pytest.CollectReport("file", "skipped", PACKAGE, [])
-    assert outcome(hooks.pytest_make_collect_report(), report) == "failed"
+    assert outcome(hooks.pytest_make_collect_report(None), report) == "failed"
 
 
 def test_an_expected_failure_is_no_skip(hooks: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hooks, "STRICT", True)
     report = skipped(TOOL)
     report.wasxfail = "known"
-    assert outcome(hooks.pytest_runtest_makereport(), report) == "skipped"
+    assert outcome(hooks.pytest_runtest_makereport(None), report) == "skipped"
 
 
 def test_the_folders_of_the_full_tier_exist(hooks: Any) -> None:
