@@ -28,6 +28,7 @@ from sciextract_app.statistics.pages import (
 from sciextract_app.widgets.bars import FooterBar, TabLine
 from sciextract_app.widgets.lines import word_lines
 from sciextract_app.widgets.plots import (
+    ROWS,
     BarPart,
     ChartScale,
     Drawing,
@@ -57,28 +58,27 @@ def page_lines(page: Page, width: int, height: int) -> list[Text]:
     """A page in so many cells; what needs more lines scrolls."""
     match page:
         case ProgressPage():
-            return progress_lines(page, width, height)
+            return progress_lines(page, width)
         case LabelsPage():
             return state_lines(page.bars, width)
         case LearningPage():
-            return learning_lines(page, width, height)
+            return learning_lines(page, width)
         case AgreementPage():
             lines = word_lines([_COMPARED], width)
             return [*lines, Text(), *bar_lines(page.bars, (BarPart("", "█", "bar"),), width, 1)]
 
 
-def progress_lines(page: ProgressPage, width: int, height: int) -> list[Text]:
+def progress_lines(page: ProgressPage, width: int) -> list[Text]:
     """Abstracts done so far, and on each day."""
     lines = word_lines(page.summary, width)
-    if not page.counts:
-        return lines
-    rows = min(12, max(4, (height - len(lines) - 8) // 2))
-    below = (page.first, page.last if page.last != page.first else "")
+    if len(page.counts) < 2:
+        return lines  # one column would say no more than the words
+    below = page.first, page.last
     whole = ChartScale(0, max(1, *page.sums))
     per_unit = ChartScale(0, max(1, *page.counts))
-    lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, rows, below)]
+    lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, below)]
     title = Text(f"done each {page.unit}", "bold")
-    return [*lines, Text(), title, *chart(page.counts, per_unit, width, rows, below)]
+    return [*lines, Text(), title, *chart(page.counts, per_unit, width, below)]
 
 
 def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
@@ -90,7 +90,7 @@ def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
     return [*legend(parts, width), Text(), *bar_lines(bars, parts, width, most)]
 
 
-def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
+def learning_lines(page: LearningPage, width: int) -> list[Text]:
     """F1 of each layer before the abstracts were touched, and what correcting them took."""
     lines = word_lines(page.summary, width)
     named: list[tuple[str, Sequence[float | None]]] = [
@@ -99,21 +99,19 @@ def learning_lines(page: LearningPage, width: int, height: int) -> list[Text]:
         ("seconds per abstract", page.seconds),
     ]
     effort = [(name, values) for name, values in named if any(values)]
-    count = len(page.layers) + len(effort)
-    rows = min(8, max(3, height // count - 4)) if count else 0
     below = ("first abstract", "latest")
     for layer in page.layers:
-        drawn = chart(layer.f1, ChartScale(0, 100), width, rows, below)
-        _mark(drawn[:rows], layer, rows)
+        drawn = chart(layer.f1, ChartScale(0, 100), width, below)
+        _mark(drawn[:ROWS], layer)
         lines += [Text(), *word_lines([layer.words], width, "bold"), *drawn]
     for name, values in effort:
         scale = ChartScale(0, max(1.0, *(value for value in values if value is not None)))
-        drawn = chart(values, scale, width, rows, below)
+        drawn = chart(values, scale, width, below)
         lines += [Text(), Text(name, "bold"), *drawn]
     return lines
 
 
-def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
+def _mark(drawn: Sequence[Text], layer: LayerPlot) -> None:
     """Draw the score without the adapter into the lines of a chart."""
     missing = len(layer.f1) - len(layer.other)
     margin = drawn[0].plain.index("┤") + 1
@@ -122,7 +120,7 @@ def _mark(drawn: Sequence[Text], layer: LayerPlot, rows: int) -> None:
     for cell, value in enumerate(spread(values, width)):
         if value is None:
             continue
-        line = drawn[rows - 1 - min(rows - 1, int(value / 100 * rows))]
+        line = drawn[ROWS - 1 - min(ROWS - 1, int(value / 100 * ROWS))]
         before, after = line[: margin + cell], line[margin + cell + 1 :]
         line.plain, line.spans = "", []
         line.append_text(before).append("━", MARK).append_text(after)

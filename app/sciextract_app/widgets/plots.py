@@ -22,7 +22,7 @@ from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall
 from sciextract_app.widgets.lines import LinesPane, fit, padded
 
 _STANDING = " ▁▂▃▄▅▆▇█"
-_WIDEST = 9
+_WIDEST = 5
 """Cells of one column, its gap included."""
 # In narrower columns a gap would take half of them.
 _GAP_FROM = 3
@@ -106,33 +106,35 @@ class ChartScale:
         return f"{value:,.{self.digits}f}"
 
 
+ROWS = 8
+"""Of the columns of a chart: its axis and the words below come on top of them."""
+
+
 def chart(
-    values: Sequence[float | None], scale: ChartScale, cells: int, rows: int, below: tuple[str, str]
+    values: Sequence[float | None], scale: ChartScale, cells: int, below: tuple[str, str]
 ) -> list[Text]:
-    """Columns in so many cells and rows (axis and words below them come on top of those).
+    """Columns over an axis, in so many cells.
 
     Args:
         values: From left to right; ``None`` for what is not known.
         scale: Of the heights.
         cells: Width of everything.
-        rows: Height of the columns.
         below: Words under the first and under the last column.
     """
-    labels = [""] * rows
     middle = (scale.low + scale.high) / 2
-    if rows >= 5 and round(middle, scale.digits) == middle:
-        labels[rows // 2] = scale.words(middle)
-    labels[-1] = scale.words(scale.low)
-    labels[0] = scale.words(scale.high)  # last: of a single line the highest value counts
-    margin = max(cell_len(label) for label in labels) + 1
+    labels = {0: scale.words(scale.high), ROWS: scale.words(scale.low)}
+    if round(middle, scale.digits) == middle:
+        labels[ROWS // 2] = scale.words(middle)
+    margin = max(map(cell_len, labels.values())) + 1
     room = max(1, cells - margin - 1)
     found = spread([scale.share(value) for value in values], room)
     lines = []
-    for label, row in zip(labels, column_rows(found, rows), strict=True):
-        side = "┤" if label else "│"
-        lines.append(Text().append(label.rjust(margin) + side, "dim").append(row, BAR))
+    for y, row in enumerate(column_rows(found, ROWS)):
+        side = "┤" if y in labels else "│"
+        lines.append(Text().append(labels.get(y, "").rjust(margin) + side, "dim").append(row, BAR))
     width = max(1, len(found))
-    lines.append(Text(" " * margin + "└" + "─" * width, "dim"))
+    # The lowest value stands at the axis: a column without height is as much.
+    lines.append(Text(labels[ROWS].rjust(margin) + "└" + "─" * width, "dim"))
     lines.append(Text(" " * (margin + 1) + between(*below, width, room), "dim"))
     return lines
 

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import State
 from sciextract.store import EntityRef
-from sciextract_app.review.view.questions import QuestionsScreen
+from sciextract_app.review.view.questions import AnswersPane, QuestionsScreen
 from tests.app.screens_support import desk_of, made_project, opened, shown, states
 
 pytestmark = pytest.mark.asyncio
@@ -74,3 +74,25 @@ async def test_enter_after_an_edge_goes_on_and_what_follows_keeps_the_item(tmp_p
         desk.open(number)
         row = desk.state.open_view.row(corrected)
         assert row is not None and row.state is State.EDITED
+
+
+async def test_any_of_the_last_answers_is_opened_again(tmp_path: Path) -> None:
+    async with opened(made_project(tmp_path)) as (app, pilot):
+        desk = desk_of(app).desk
+        await pilot.press("Q", "f")
+        assert "Nothing is answered yet" in shown(pilot)
+        asked = []
+        for key in ("enter", "x", "enter"):
+            asked.append((desk.number, desk.focus))
+            await pilot.press(key)
+        assert "3 answered" in shown(pilot)
+        answers = app.screen.query_one(AnswersPane)
+        assert [answers.line(y, 60).plain[:3] for y in range(3)] == ["a ✓", "s ✗", "d ✓"]
+        await pilot.press("f", "s")  # the second last: the one that was rejected
+        assert (desk.number, desk.focus) == asked[1]
+        assert desk.state.is_undecided(asked[1][1])
+        assert "2 answered" in shown(pilot)
+        await pilot.press("enter", "u")
+        assert (desk.number, desk.focus) == asked[1], "and like any answer it is taken back"
+        desk.open(asked[2][0])
+        assert not desk.state.is_undecided(asked[2][1]), "what was answered later stays"

@@ -13,6 +13,7 @@ from sciextract_app.training import plots as training_plots
 from sciextract_app.widgets.bars import tab_text
 from sciextract_app.widgets.lines import bar
 from sciextract_app.widgets.plots import (
+    ROWS,
     BarPart,
     ChartScale,
     bar_lines,
@@ -97,7 +98,13 @@ def test_what_a_terminal_would_obey_is_shown() -> None:
 
 def test_bars_of_nothing() -> None:
     assert bar_lines([BarRow("x", (0,))], [BarPart("all", "█", "bar")], 40, 0)[0].plain[0] == "x"
-    assert len(chart([], ChartScale(0, 1), 40, 5, ("", ""))) == 7
+    assert len(chart([], ChartScale(0, 1), 40, ("", ""))) == ROWS + 2
+
+
+def test_the_lowest_value_stands_at_the_axis() -> None:
+    *rows, axis, _ = (line.plain for line in chart([0, 4], ChartScale(0, 4), 20, ("", "")))
+    assert [line[:3] for line in (rows[0], rows[ROWS // 2], axis)] == [" 4┤", " 2┤", " 0└"]
+    assert "┤" not in rows[-1]
 
 
 def test_tabs_fit_in_80_columns() -> None:

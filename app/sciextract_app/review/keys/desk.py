@@ -270,6 +270,13 @@ class Desk:
         return Feedback(moved=number != before)
 
     @guarded
+    def take_back(self, event: int) -> Feedback:
+        """Take back what one event did to the open abstract, whatever came after it."""
+        taken, outcome = self.state.project.undo(event)
+        self.state.after_action(outcome)
+        return Feedback(f"{taken.kind} taken back", changed=True, recount=True)
+
+    @guarded
     def refresh(self) -> Feedback:
         """Read anew what other processes and model runs have changed; focus and mode stay."""
         state, before, focus = self.state, self.state.view, self.state.focus

@@ -108,7 +108,10 @@ class OverReview(Screen[Feedback]):
         feedback = self._takes_keys.press(key, action)
         # The key that ends an abstract does nothing here.
         said = feedback.message.replace(nothing_left(), "Nothing is undecided in this abstract")
-        feedback = replace(feedback, message=said)
+        self.show(replace(feedback, message=said))
+
+    def show(self, feedback: Feedback) -> None:
+        """Show what was done."""
         self._changed = self._changed or feedback.changed
         self.draw(feedback)
 
