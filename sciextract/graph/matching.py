@@ -41,6 +41,7 @@ _COMMON_WORD, _COMMON_WORDS = 0.1, 0.02
 """A name in lower case, of one word or of several, is common speech where a smaller share of its places is extracted."""
 
 NO_LETTERS = "a number or a single letter"
+SHORT = "an abbreviation that may be a word"
 COMMON = "common words, extracted at few of their places"
 COMMON_PARTS = "within longer names: common words, extracted at few of their places"
 
@@ -157,13 +158,19 @@ def _patterns(connection: Connection) -> dict[str, _Pattern]:
     least = 1 if names <= _MOST_NAMES else 2
     numbers = dict(connection.execute("SELECT key, id FROM name"))
     patterns: dict[str, _Pattern] = defaultdict(_Pattern)
-    query = f"""SELECT m.form, m.node, f.surface, sum(m.mentions) FROM mention m JOIN form f ON f.id = m.form
+    acronym = int(MergeRule.ACRONYM)
+    query = f"""SELECT m.form, m.node, f.surface, sum(m.mentions), min(m.rules & {acronym}) FROM mention m
+    JOIN form f ON f.id = m.form
     WHERE m.rules & {int(MergeRule.COREFERENCE)} = 0
     GROUP BY m.form, m.node HAVING count(DISTINCT m.document) >= {least}"""
-    for form, node, surface, mentions in connection.execute(query):
+    for form, node, surface, mentions, explained in connection.execute(query):
         normal = normal_form(surface)
         if len(normal.folded) <= 1 or not any(map(str.isalpha, normal.folded)):
             connection.execute(_UNMATCHED, (node, form, NO_LETTERS))
+            continue
+        if explained and len(normal.words) == 1 and not normal.is_acronym:
+            # "Met" is methionine where a text says so; elsewhere people met.
+            connection.execute(_UNMATCHED, (node, form, SHORT))
             continue
         words = words_of(" ".join(normal.words))
         pattern = patterns[words.haystack]

@@ -96,6 +96,16 @@ def test_listed_synonyms_are_one_node_unless_the_corpus_says_otherwise(path: Pat
     assert known(path, "glyburide").node.documents == 1
 
 
+def test_an_abbreviation_that_may_be_a_word_counts_where_it_is_explained(path: Path) -> None:
+    build(
+        path,
+        abstract("a", "Methionine (Met) is common. Met helps.", {"Met#2": "Chemical"}),
+        abstract("b", "We met. Methionine helps.", {"Methionine": "Chemical"}),
+        abstract("c", "They met.", {}),
+    )
+    assert known(path, "methionine").node.documents == 2
+
+
 def test_what_names_nothing_is_no_node(path: Path) -> None:
     names = ("two", "increased", "The growth")
     build(path, abstract("a", "two increased. The growth.", dict.fromkeys(names, "Data")))
