@@ -26,10 +26,12 @@ from lxml import etree
 
 from sciextract.documents.annotations import NOT_REJECTED, Cluster, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.schema import LINK
 from sciextract.formats.alignment import repeats, token_table
 from sciextract.formats.base import Place, ReadItem, Source
 from sciextract.formats.bioc_passages import (
     FLAG,
+    IDENTIFIER,
     INFON_NAMES,
     RELATION_KEYS,
     VALUE,
@@ -267,7 +269,8 @@ def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> Bi
     annotations = document.annotations.in_states(NOT_REJECTED)
     said = defaultdict[str, dict[str, str]](dict)
     for item in annotations.attributes:
-        key = safe((VALUE if item.value else FLAG) + item.label)
+        key = IDENTIFIER if item.label == LINK else (VALUE if item.value else FLAG) + item.label
+        key = safe(key)
         said[item.target][key] = safe(item.value) or "true"
     made.infons |= said[""]
     refs: dict[str, str] = {}

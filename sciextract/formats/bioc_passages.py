@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciextract.documents.annotations import Span
+from sciextract.documents.schema import LINK
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.json_values import Record, objects_at, string_at
@@ -191,15 +192,19 @@ def label_of(infons: Mapping[str, Any], keys: Sequence[str] = ENTITY_KEYS) -> st
 
 #: Before the names of attributes: of those that are there or not, and of those with a value.
 FLAG, VALUE = "flag:", "attribute:"
+#: The infon of a link to a vocabulary, as PubTator and others write it.
+IDENTIFIER = "identifier"
 
 
 def attributes_of(infons: Mapping[str, Any]) -> dict[str, str]:
     """Values of attributes by label, as our writers put them; empty for those that are there or not."""
     pairs = [(*key.partition(":"), str(value)) for key, value in infons.items()]
     kinds = {FLAG[:-1]: False, VALUE[:-1]: True}
-    return {
+    found = {
         label: value * kinds[kind] for kind, _, label, value in pairs if label and kind in kinds
     }
+    link = str(infons.get(IDENTIFIER) or "")
+    return found | ({LINK: link} if link.strip("-") else {})
 
 
 def score_of(infons: Mapping[str, Any]) -> float | None:

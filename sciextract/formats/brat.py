@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import NOT_REJECTED, Entity, Relation, Span
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.documents.schema import ABSTRACT, ANY_TYPE, RELATION_PREFIX, LabelSchema
+from sciextract.documents.schema import ABSTRACT, ANY_TYPE, LINK, RELATION_PREFIX, LabelSchema
 from sciextract.errors import FormatError, InputMissingError
 from sciextract.formats.alignment import span_between
 from sciextract.formats.base import (
@@ -152,7 +152,8 @@ _MENTION = re.compile(r"(\S+) +([0-9]{1,15} +[0-9]{1,15}(?:; *[0-9]{1,15} +[0-9]
 _RELATION = re.compile(r"(\S+)\s+([^\s:]+):(\S+)\s+([^\s:]+):(\S+)\s*")
 _EVENT = re.compile(r"(E\S*)\t[^\s:]+:(\S+)")
 #: What lines of no item of ours are, by their first letter.
-_KINDS = {"E": "brat event", "N": "brat normalisation", "#": "brat note"}
+_KINDS = {"E": "brat event", "N": "brat normalisation of what is not read", "#": "brat note"}
+_NORMALISATION = re.compile(r"N\S*\t\S+ (\S+) ([^\s:]+:\S+)(?:\t.*)?")
 _SUFFIXES = (".txt", ".ann")
 _SPLIT_SUFFIXES = (".a1", ".a2", ".rel", ".co")
 _SHAPE = "expected a folder of .txt and .ann files, or one such file"
@@ -312,6 +313,8 @@ def _add_links(
                 if item:
                     items.attribute(item, labels.get(label, label), labels.get(value, value))
                 items.unread["brat attribute of what is not read"] += not item
+        elif (found := _NORMALISATION.fullmatch(line.strip())) and found[1] in by_name:
+            items.attribute(by_name[found[1]], LINK, found[2])
         elif line[:1] != "T":
             items.unread[_KINDS.get(line[0], "line of a kind that brat does not know")] += 1
 
@@ -447,8 +450,13 @@ class BratWriter(FolderWriter):
         name_of, seen = self._labels.name_of, list[tuple[str, str]]()
         # Those of the abstract stand in the notes.
         said = named_attributes(annotated, names | {"": ""}, self.losses)
+        links = 0
         for (name, label), attribute in said.items():
-            if name:
+            line = f"N{links + 1}\tReference {name} {attribute.value}\tlink"
+            if label == LINK and _NORMALISATION.fullmatch(line):
+                links += 1
+                yield line
+            elif name:
                 value = attribute.value and name_of(attribute.value)
                 seen.append((name_of(label), value))
                 yield f"A{len(seen)}\t{' '.join(filter(None, (seen[-1][0], name, value)))}"

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 from urllib.parse import quote, unquote
 
-from sciextract.documents.annotations import Entity, Span
+from sciextract.documents.annotations import NOT_REJECTED, Entity, Span
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.schema import LINK
 from sciextract.errors import FormatError
 from sciextract.formats.alignment import span_between
 from sciextract.formats.base import (
@@ -175,14 +176,16 @@ def _read_mentions(
                 span = span_between(start, end, unit, offsets, row[4], place)
                 items.check_copy(row[3], [span.of(text)], place, row[4])
                 mention = _mention(row, span)
-                mentions.append((mention, items.entity([mention.span], mention.label)))
+                entity = items.entity([mention.span], mention.label)
+                mentions.append((mention, entity))
+                if mention.identifier:
+                    items.attribute(entity, LINK, mention.identifier)
     return items, mentions
 
 
 def _add_links(items: CorpusItems, given: _Mentions, rows: _Rows) -> None:
     """Add the relations between the identifiers of mentions, then our clusters."""
     for mention, _ in given:
-        items.unread["pubtator identifier of a mention"] += bool(mention.identifier)
         items.unread["pubtator column behind an identifier"] += mention.others
     for place, row in rows:
         if not _is_mention(row, place):
@@ -219,11 +222,11 @@ def _mention(row: list[str], span: Span) -> AnnotationLine:
     name, *columns = row[4:]
     parts = columns[0].split("|") if columns else []
     own = [part for part in parts if _OWN_IDENTIFIER.fullmatch(part)]
-    identifier = "|".join(part for part in parts if part not in own)
+    identifier = "|".join(part for part in parts if part not in own).strip()
     return AnnotationLine(
         span,
         label_of(name, own),
-        "" if identifier == NO_IDENTIFIER else identifier,
+        "" if identifier in (NO_IDENTIFIER, "-1") else identifier,
         tuple(part for part in own if not part.startswith(_OWN_LABEL)),
         sum(map(bool, columns[1:])),
     )
@@ -274,11 +277,15 @@ class PubtatorWriter(LineWriter):
                 own[end] += [name] if name not in own[end] else []
             cell, exact = cell_of_label(label)
             lines.append([cell, *names, *exact])
+        said = annotated.annotations.in_states(NOT_REJECTED).attributes
+        links = {item.target: one_line(item.value) for item in said if item.label == LINK}
+        self.lose("attribute", sum(item.label != LINK or item.target not in index for item in said))
         rows = []
         for entity, identifiers in zip(entities, own, strict=True):
             span = entity.span
             cell, exact = cell_of_label(entity.label)
-            column = "|".join([*identifiers, *exact]) or NO_IDENTIFIER
+            link = [links[entity.id]] if entity.id in links else []
+            column = "|".join([*link, *identifiers, *exact]) or NO_IDENTIFIER
             offsets = [str(span.char_start), str(span.char_end)]
             rows.append([*offsets, one_line(span.of(text)), cell, column])
         return [*rows, *lines]

@@ -209,7 +209,7 @@ FORMATS: list[FormatSpec] = [
         (".enw",), reader=".tagged:read_endnote",
         opening=r"%0[ \t]+[A-Z]"),
     FormatSpec("pubtator", "PubTator: title and abstract lines, annotations below",
-        (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter", empty_is_none=True,
+        (".pubtator",), reader=".pubtator:read_pubtator", writer=".pubtator:PubtatorWriter", empty_is_none=True, options=("attributes",),
         opening=r"[^|\s]{1,80}\|[ta]\|"),
     FormatSpec("conll", "CoNLL columns with IOB1, IOB2 or BILOU tags",
         (".conll", ".iob", ".iob2", ".bio"), reader=".conll:read_conll", writer=".conll:ConllWriter",

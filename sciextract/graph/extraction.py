@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from sciextract.documents.annotations import Cluster, Entity, Span, State
 from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import AnnotatedDocument
+from sciextract.documents.schema import LINK
 from sciextract.graph.acronyms import find_expansions
 from sciextract.graph.database import packed
 from sciextract.graph.normalisation import MergeRule, clean, names_nothing, normal_form
@@ -142,7 +143,7 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
             if mention.key:
                 label = clean(mention.entity.label)
                 namings[Naming(mention.key, mention.surface, label, mention.rules)] += 1
-            if mention.key not in ("", concept.key):
+            if mention.key not in ("", concept.key) and not is_linked(mention.key):
                 best = next(one for one in concept.mentions if one.key == concept.key)
                 if shorter := shorter_name(mention, best):
                     coreferents[mention.key, concept.key, shorter] = None
@@ -180,7 +181,7 @@ class NamedMention(NamedTuple):
     Attributes:
         entity: The entity.
         surface: Its string, on one line.
-        key: Its normal form; empty where it names nothing.
+        key: What it is linked to, behind a colon, which no normal form has; else its normal form, empty where it names nothing.
         rules: What had to be changed or known for it: bits of ``MergeRule``.
         link: The probability that it belongs to its cluster.
     """
@@ -238,6 +239,11 @@ def concepts_of(
     expanded.pop("", None)  # "a two hop integrated search (This)" does not give every "this" a name
     spelled_out = frozenset(expanded.values())
     kept = [entity for entity in annotations.entities if entity.state is not State.REJECTED]
+    linked = {
+        said.target: said.value
+        for said in annotations.attributes
+        if said.label == LINK and said.state is not State.REJECTED
+    }
     links: dict[str, float] = {}
     proposed = set[str]()
     for cluster in annotations.clusters:
@@ -247,6 +253,9 @@ def concepts_of(
     concepts = []
     for group in _group_entities(kept, annotations.clusters):
         mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
+        mentions = [
+            _follow_link(mention, linked.get(mention.entity.id, "")) for mention in mentions
+        ]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(mention.key for mention in mentions):
             concepts.append(Concept(tuple(mentions), mentions[0].key))
@@ -304,9 +313,20 @@ def _mention(
     return NamedMention(entity, surface, key, rules, link)
 
 
+def _follow_link(mention: NamedMention, link: str) -> NamedMention:
+    return mention._replace(key=f":{clean(link).casefold()}") if link else mention
+
+
+def is_linked(key: str) -> bool:
+    """Whether a key is that of a concept in a vocabulary, not a normal form."""
+    return key.startswith(":")
+
+
 def _is_another(mention: NamedMention, best: NamedMention, spelled_out: frozenset[str]) -> bool:
     """Whether a mention cannot mean what the one does that names its cluster."""
     both = {mention.key, best.key}
+    if all(map(is_linked, both)):
+        return len(both) > 1
     if len(both) == 2 and both <= spelled_out:
         return True  # the text itself spells out two concepts
     key, other = mention.key.casefold(), best.key.casefold()

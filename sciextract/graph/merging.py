@@ -2,6 +2,7 @@
 
 All rules work on names, over the whole corpus, and only join a name to one that stands there by itself too:
 
+0. Mentions that are linked to one concept of a vocabulary are one, with all mentions of these strings that nobody linked.
 1. An acronym is read as its expansion in the same text, else as the one that most of the corpus gives it.
 2. An acronym within a name is read likewise: "NMT model" is "neural machine translation model".
 3. Last words that add nothing go ("... model", "... task") where the rest is a name of its own; first words, such as
@@ -20,6 +21,7 @@ from sqlite3 import Connection
 from typing import Literal, NamedTuple
 
 from sciextract.graph.acronyms import group_expansions, same_meaning
+from sciextract.graph.extraction import is_linked
 from sciextract.graph.normalisation import (
     ADJECTIVES,
     DATA_HEADS,
@@ -162,8 +164,11 @@ class _Merger:
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
         self.ambiguous: list[tuple[int, int, int]] = []
+        linked = _linked_names(connection)
         rows = connection.execute("SELECT id, key, folded FROM name").fetchall()
         self._number = {key: number for number, key, _ in rows}
+        self._concepts = {number for number, key, _ in rows if is_linked(key)}
+        self._linked = {self._number[key]: to for key, to in linked.items() if key in self._number}
         self._acronyms = {number: (key, folded) for number, key, folded in rows if folded}
         self._expansions = _expansions(connection, names)
         # The types of names that end with "method", "task" and the like, such as Method and Task; and of data sets.
@@ -203,6 +208,8 @@ class _Merger:
         for name in self._names.values():
             # An acronym that nobody expands may be a version, too: "ISIC-2019".
             unexpanded = name.id in self._acronyms and name.id not in self._expansions
+            if name.id in self._concepts:
+                continue
             if not name.documents or (name.id in self._resolved and not unexpanded):
                 continue
             words = self._spell_out(name.words)
@@ -239,6 +246,8 @@ class _Merger:
             if most.documents >= _LEAST_DOCUMENTS:
                 others = [variant.id for variant in group if variant.id != most.id]
                 self._resolved.update(dict.fromkeys(others, Resolved(most.id, rules)))
+        for name, concept in self._linked.items():
+            self._resolved[name] = Resolved(concept, int(MergeRule.LINK))
         return {name: self._end(name) for name in self._resolved}
 
     def _read_acronyms(self) -> None:
@@ -358,6 +367,19 @@ class _Merger:
         """The number of the name of these words, an acronym before a word in lower case."""
         acronym = self._number.get("".join(words))
         return acronym if acronym in self._acronyms else self._number.get("".join(words).casefold())
+
+
+def _linked_names(connection: Connection) -> dict[str, int]:
+    """The normal forms of mentions that are linked, with the one concept that each means; each gets a name, to be found by."""
+    query = """SELECT DISTINCT n.id, f.surface FROM naming g JOIN name n ON n.id = g.name
+        JOIN form f ON f.id = g.form WHERE n.key LIKE ':%'"""
+    meant: dict[str, set[int]] = defaultdict(set)
+    for number, surface in connection.execute(query).fetchall():
+        form = normal_form(surface)
+        for key in {form.key, form.folded} - {""}:
+            meant[key].add(number)
+        connection.execute("INSERT OR IGNORE INTO name (key) VALUES (?)", (form.folded,))
+    return {key: min(numbers) for key, numbers in meant.items() if len(numbers) == 1}
 
 
 def _expansions(connection: Connection, names: Mapping[int, Name]) -> dict[int, Counter[int]]:

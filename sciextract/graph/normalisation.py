@@ -36,6 +36,7 @@ class MergeRule(IntFlag):
     NUMERAL = 32768
     SYNONYM = 65536
     READER = 16384
+    LINK = 65536
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -58,6 +59,7 @@ _WORDS = {
     MergeRule.SPELLING: "British or American spelling",
     MergeRule.SYNONYM: "synonym in a list",
     MergeRule.READER: "a reader merged it",
+    MergeRule.LINK: "linked to the same concept",
 }
 
 

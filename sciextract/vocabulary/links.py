@@ -10,7 +10,7 @@ from sciextract.documents.schema import LINK, LabelSchema
 from sciextract.store import Project
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import storable
-from sciextract.vocabulary.file import Candidate, Vocabulary
+from sciextract.vocabulary.file import Candidate, Vocabulary, VocabularyError
 
 _STATES = ", ".join(f"'{state}'" for state in sorted(IN_VIEW))
 
@@ -39,6 +39,20 @@ def name_of(link: str, vocabularies: Sequence[str]) -> str | None:
             if (found := vocabulary.name_of(link)) is not None:
                 return found
     return None
+
+
+def is_link(words: str, vocabularies: Sequence[str]) -> bool:
+    """Whether somebody typed an id that a vocabulary has, with the vocabulary's name."""
+    return ":" in words and name_of(words, vocabularies) is not None
+
+
+def linked_name(link: str, schema: LabelSchema) -> str:
+    """The name of the concept of a link, or why there is none, in words."""
+    try:
+        name = name_of(link, vocabularies_of(schema))
+    except VocabularyError:
+        return "(its vocabulary is not imported here)"
+    return name or "(in no vocabulary of the schema)"
 
 
 def find_candidates(project: Project, mention: str, text: str, most: int) -> list[Candidate]:

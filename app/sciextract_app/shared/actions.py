@@ -112,6 +112,10 @@ _DECIDING = (
         "attribute", ("'",), "attribute",
         "say something of the item or the abstract: letter of the attribute, then its value",
     ),
+    Action(
+        "link", ("=",), "link",
+        "list what the mention may mean in a vocabulary: again for the first, a digit for another, / for other words",
+    ),
     Action("repeat", (".",), "repeat", "repeat the last action on this item"),
     Action(
         "alike", ("a",), "all alike",

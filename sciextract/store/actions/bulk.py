@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import State
+from sciextract.documents.schema import LINK
 from sciextract.errors import ActionRefusedError
 from sciextract.store import events
 from sciextract.store.actions.editing import Edit
@@ -30,19 +31,24 @@ class MentionDecision:
         text: Its string.
         label: Its type.
         rejected: Whether it is none.
+        link: What it is linked to, empty for nothing.
     """
 
     text: str
     label: str
     rejected: bool
+    link: str = ""
 
     def apply(self, doc: DocumentState, context: Context) -> None:
-        """Decide the same for all identical strings of a document, unless its entities are done."""
-        if doc.progress is None or doc.progress.entities is Completeness.DONE:
+        """Decide the same for all identical strings of a document; where its entities are done, only what they are linked to."""
+        if doc.progress is None:
             return
-        edit = Edit(doc, context)
-        if not self.rejected:
+        edit, is_done = Edit(doc, context), doc.progress.entities is Completeness.DONE
+        if not self.rejected and not is_done:
             edit.label_identical(self.text, self.label)
+        if self.link:
+            edit.link_identical(self.text, self.label, self.link)
+        if not self.rejected or is_done:
             return
         for row in doc.entities:
             same = row.label == self.label and row.surface(doc.text) == self.text
@@ -77,7 +83,10 @@ def decision_about(project: Project, number: int, entity_id: str) -> MentionDeci
     """
     edit = Edit(project.document_state(number), project.context(0))
     row = edit.entity(entity_id)
-    return MentionDecision(row.surface(edit.doc.text), row.label, row.state is State.REJECTED)
+    said = [one for one in edit.doc.attributes_of(entity_id) if one.label == LINK and one.in_view]
+    link = said[0].value if said else ""
+    rejected = row.state is State.REJECTED
+    return MentionDecision(row.surface(edit.doc.text), row.label, rejected, link)
 
 
 def counting(project: Project, number: int, entity_id: str) -> Iterator[Count]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span, State, new_id
-from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX
+from sciextract.documents.schema import ABSTRACT, LINK, RELATION_PREFIX
 from sciextract.errors import ActionRefusedError, IllegalPairError
 from sciextract.store.actions.places import (
     END,
@@ -483,6 +483,14 @@ class Edit:
                 self.set_entity_label(best.id, label)
             elif not any(taken):
                 self.add_entity((span,), label)
+
+    def link_identical(self, surface: str, label: str, link: str) -> None:
+        """Every mention of this string and type means the same concept, unless a link of it is decided already."""
+        for row in self.doc.entities:
+            if row.in_view and row.label == label and row.surface(self.doc.text) == surface:
+                said = [one for one in self.doc.attributes_of(row.id) if one.label == LINK]
+                if all(one.state is State.UNDECIDED for one in said):
+                    self.set_attribute(row.id, LINK, link)
 
     def _decide_undecided(
         self,

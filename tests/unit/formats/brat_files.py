@@ -23,7 +23,7 @@ N1\tReference T2 Wiki:Q1\ttree kernel
 R1\tSetting Arg1:E1 Arg2:T3\t
 *\tEquiv T2 T3
 """
-UNREAD = ("brat event", "brat normalisation", "brat note")
+UNREAD = ("brat event", "brat note")
 
 
 def pair(folder: Path, ann: str | None = ANN, text: str = TEXT, name: str = "gk") -> Path:

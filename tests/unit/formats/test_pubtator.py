@@ -82,7 +82,6 @@ def test_identifiers_and_what_hangs_on_them_are_counted(tmp_path: Path) -> None:
     found = document_of(tmp_path, HEAD + ROWS + "12\tCID\tD9\tD8\tNovel\n")
     assert len(found.annotations.relations) == 1
     assert found.unread == {
-        "pubtator identifier of a mention": 3,
         "pubtator column behind an identifier": 1,
         "pubtator relation of an identifier without a mention": 1,
     }
@@ -91,7 +90,6 @@ def test_identifiers_and_what_hangs_on_them_are_counted(tmp_path: Path) -> None:
 def test_our_layers_come_back(tmp_path: Path) -> None:
     content, losses = written(document_of(tmp_path, HEAD + ROWS))
     assert set(losses) == {
-        "pubtator identifier of a mention",
         "pubtator column behind an identifier",
     }
     assert written(document_of(tmp_path, content)) == (content, {})

@@ -63,7 +63,6 @@ def test_what_a_reader_has_lost_is_counted_by_every_format(tmp_path: Path) -> No
         assert document.unread and not document.document.fields.keys() - {"pmid", "title"}
         assert losses_of("jsonl", document) == document.unread
     assert losses_of("pubtator", pubtator) == {
-        "pubtator identifier of a mention": 1,
         "pubtator relation of an identifier without a mention": 1,
     }
     assert written(brat, tmp_path / "out") == brat.unread

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import AttributeKind, AttributeType
 from sciextract.store import AttributeRef
+from sciextract.vocabulary.file import VocabularyError
+from sciextract.vocabulary.links import find_candidates, is_link
 from sciextract_app.review.model.modes import AttributeLetter, AttributeValue
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import offered_attributes
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, Bound, action_of, key_of, undo_hint
-from sciextract_app.shared.view_models import ASK_VALUE, VALUE_KEYS, Feedback, problem
+from sciextract_app.shared.view_models import (
+    ASK_VALUE,
+    DIGITS,
+    VALUE_KEYS,
+    Feedback,
+    named,
+    problem,
+)
 
 
 def ask_attribute(state: ReviewState, action: Action) -> Feedback:
@@ -36,6 +46,8 @@ def press_letter(state: ReviewState, doing: AttributeLetter, key: str, action: B
         known = ", ".join(f"{letter} {kind.label}" for letter, (kind, _) in offered.items())
         return problem(f"No attribute has the letter {key}: {known}; Esc leaves")
     kind, target = offered[key]
+    if kind.kind is AttributeKind.LINK:
+        return offer_links(state, kind, target)
     if kind.values:
         state.enter(AttributeValue(kind, target))
         return Feedback()
@@ -54,12 +66,44 @@ def press_value(state: ReviewState, doing: AttributeValue, key: str, action: Bou
     choice = action_of(key)
     if choice is not None and choice.id == "reject":
         return clear(state, doing.kind, doing.target)
-    place = VALUE_KEYS.find(key)
+    links = doing.kind.kind is AttributeKind.LINK
+    if links and choice is not None and choice.id == "search":
+        state.leave_mode()
+        state.ask_value(doing)
+        return Feedback(request=ASK_VALUE)
+    takes_first = links and choice is not None and choice.id in ("accept", "link")
+    place = 0 if takes_first else VALUE_KEYS.find(key)
     if not 0 <= place < len(doing.kind.values):
         last = VALUE_KEYS[len(doing.kind.values) - 1]
         keys = f"1 to {last} choose a value, {key_of('reject')} takes it back"
         return problem(f"{key} is no value of {doing.kind.label}: {keys}, Esc leaves")
     return say(state, doing.kind, doing.target, doing.kind.values[place])
+
+
+def ask_link(state: ReviewState, action: Action) -> Feedback:
+    """List what the focused mention may mean in the vocabularies."""
+    for kind, target in offered_attributes(state).values():
+        if kind.kind is AttributeKind.LINK:
+            return offer_links(state, kind, target)
+    return problem("No link may stand here: the schema says which mentions are linked, and to what")
+
+
+def offer_links(state: ReviewState, kind: AttributeType, target: str, words: str = "") -> Feedback:
+    """The next key chooses a concept that a mention, or other words, may mean."""
+    view = state.open_view
+    mention = words or view.surface(target)
+    try:
+        found = find_candidates(state.project, mention, view.text, DIGITS)
+    except VocabularyError as error:
+        return problem(f"{error.message}; {error.hint}")
+    state.leave_mode()
+    if not found:
+        state.ask_value(AttributeValue(kind, target))
+        return Feedback(f"No vocabulary has anything like {named(mention)}", request=ASK_VALUE)
+    links = replace(kind, values=tuple([candidate.link for candidate in found]))
+    names = tuple([f"{candidate.name[:32]} {candidate.link}" for candidate in found])
+    state.enter(AttributeValue(links, target, names))
+    return Feedback()
 
 
 def asked_value(state: ReviewState) -> tuple[str, str]:
@@ -70,7 +114,7 @@ def asked_value(state: ReviewState) -> tuple[str, str]:
     view, label = state.open_view, asked.kind.label
     row = view.attribute_of(asked.target, label)
     own = view.surface(asked.target) if asked.target in view.by_id else ""
-    words = own if asked.kind.kind is AttributeKind.VALUE else ""
+    words = own if asked.kind.kind in (AttributeKind.VALUE, AttributeKind.LINK) else ""
     title = document_view.attribute_words(view, asked.target, label, "")
     return row.value if row else words, title
 
@@ -83,6 +127,8 @@ def say_typed(state: ReviewState, text: str) -> Feedback:
         return Feedback()
     if not words:
         return clear(state, asked.kind, asked.target)
+    if asked.kind.kind is AttributeKind.LINK and not is_link(words, asked.kind.vocabularies):
+        return offer_links(state, asked.kind, asked.target, words)
     return say(state, asked.kind, asked.target, words)
 
 
@@ -92,7 +138,8 @@ def say(state: ReviewState, kind: AttributeType, target: str, value: str) -> Fee
     state.leave_mode()
     outcome = actions.set_attribute(state.number, target, kind.label, value, state.seconds())
     state.after_action(outcome)
-    state.decided(partial(_say_again, kind=kind, value=value))
+    alike = target if kind.kind is AttributeKind.LINK else None
+    state.decided(partial(_say_again, kind=kind, value=value), alike)
     words = document_view.attribute_words(state.open_view, target, kind.label, value)
     return Feedback(words, changed=outcome.event_id is not None)
 

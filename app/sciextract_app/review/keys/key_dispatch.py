@@ -54,6 +54,7 @@ HANDLERS: Mapping[str, Handler] = {
     "reject": deciding.reject,
     "letter": deciding.ask_letter,
     "attribute": attributes.ask_attribute,
+    "link": attributes.ask_link,
     "repeat": deciding.repeat,
     "alike": bulk.alike,
     "alike-everywhere": bulk.alike_in_project,

@@ -236,11 +236,11 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
         case AttributeLetter():
             offered = offered_attributes(state)
             return tuple(Hint(key, kind.label) for key, (kind, _) in offered.items())
-        case AttributeValue(kind=kind, target=target):
+        case AttributeValue(kind=kind, target=target, names=names):
             said = state.view.attribute_of(target, kind.label)
-            values = zip(VALUE_KEYS, kind.values, strict=False)
+            values = zip(VALUE_KEYS, kind.values, names or kind.values, strict=False)
             chosen = said.value if said else ""
-            return tuple(Hint(key, value, current=value == chosen) for key, value in values)
+            return tuple(Hint(key, name, current=value == chosen) for key, value, name in values)
         case TypeLetter():
             mentions = selected(state) or not isinstance(row, RelationRow)
             types = schema.entities if mentions else schema.relations

@@ -108,10 +108,12 @@ class AttributeValue(Doing, mode=Mode.VALUE):
     Attributes:
         kind: The attribute.
         target: Id of the entity or relation that it is said of, empty for the abstract.
+        names: What the values of a link are called.
     """
 
     kind: AttributeType
     target: str
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from sciextract.documents.annotations import Span
 from sciextract.documents.bibliography import bibliography_of
+from sciextract.documents.schema import LINK
 from sciextract.errors import ProjectError
 from sciextract.store import (
     AttributeRow,
@@ -22,6 +23,7 @@ from sciextract.store import (
 )
 from sciextract.store.events import read_event
 from sciextract.store.sqlite import local_time
+from sciextract.vocabulary.links import linked_name
 from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import selected, selection, sure_items, sure_score
@@ -240,7 +242,8 @@ def _lines(state: ReviewState, view: DocumentView, row: Item) -> Lines:
 def attribute_lines(view: DocumentView, target: str) -> Lines:
     """What is said of an item or the abstract, each with the sign of its state."""
     for row in view.attributes_of(target):
-        yield row.label, f"{row.value} {SIGNS[row.state]}".strip()
+        name = linked_name(row.value, view.schema) if row.label == LINK else ""
+        yield row.label, " ".join(filter(None, (row.value, name, SIGNS[row.state])))
 
 
 def _label_history(state: ReviewState, view: DocumentView, row: EntityRow) -> Lines:
