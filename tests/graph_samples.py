@@ -56,7 +56,7 @@ def abstract(
         Relation(new_id(), entities[link[0]].id, entities[link[2]].id, link[1], _score(link))
         for link in links
     ]
-    clusters = [Cluster(new_id(), tuple(entities[each].id for each in group)) for group in groups]
+    clusters = [Cluster(new_id(), tuple(entities[name].id for name in group)) for group in groups]
     document = Document(
         key,
         text,
@@ -69,7 +69,7 @@ def abstract(
 
 def write(path: Path, documents: Sequence[AnnotatedDocument]) -> Path:
     """The documents as ``annotate`` writes them."""
-    path.write_text("".join(f"{encode(each)}\n" for each in documents), encoding="utf-8")
+    path.write_text("".join(f"{encode(document)}\n" for document in documents), encoding="utf-8")
     return path
 
 
@@ -132,7 +132,7 @@ def pairs(path: Path, *links: Sequence[str]) -> None:
     documents = []
     for number, (method, task, *more) in enumerate(links):
         text = f"Text {number}: {method} for {task}{' with ' + ' and '.join(more) if more else ''}."
-        mentions = {each: "Task" if each in TASKS else "Method" for each in (method, task, *more)}
+        mentions = {name: "Task" if name in TASKS else "Method" for name in (method, task, *more)}
         documents.append(abstract(text, text, mentions, [(method, "USED-FOR", task)], year=2000 + number % 3))  # fmt: skip
     build(path, *documents)
 

@@ -97,8 +97,8 @@ def annotated_documents(
     label = st.sampled_from([*labels, ""] if untyped else [*labels])
     state = st.sampled_from(states)
     entities = tuple(
-        Entity(f"E{index}", each, draw(label), state=draw(state))
-        for index, each in enumerate(draw(st.lists(fragments(text), max_size=5)))
+        Entity(f"E{index}", parts, draw(label), state=draw(state))
+        for index, parts in enumerate(draw(st.lists(fragments(text), max_size=5)))
     )
     relations, clusters = [], []
     if entities:
@@ -108,7 +108,7 @@ def annotated_documents(
             relations.append(Relation(f"R{index}", head, tail, kind, state=draw(state)))
         groups = st.lists(st.lists(ids, min_size=1, unique=True), max_size=2)
         for index, mentions in enumerate(draw(groups)):
-            ordered = sorted(mentions, key=lambda each: entities[int(each[1:])].span)
+            ordered = sorted(mentions, key=lambda mention: entities[int(mention[1:])].span)
             clusters.append(Cluster(f"C{index}", tuple(ordered), state=draw(state)))
     said: dict[tuple[str, str], Attribute] = {}
     if attributes:

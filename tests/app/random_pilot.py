@@ -39,7 +39,7 @@ from tests.app.review.random_keys import KEYS, check, next_key
 from tests.cli.fakes import RuleExtractor
 
 LEAVING = frozenset({"ctrl+q", "ctrl+c"})
-_AROUND = [key for each in AROUND for key in each.key.split(",") if key not in LEAVING]
+_AROUND = [key for binding in AROUND for key in binding.key.split(",") if key not in LEAVING]
 _TYPED: list[str] = [
     *"aeiou /.[]1_",
     "enter",
@@ -51,7 +51,9 @@ _TYPED: list[str] = [
     "backspace",
 ]
 _SIZES = ((120, 40), (120, 40), (80, 24), (60, 15), (59, 15), (200, 60), (20, 5))
-_QUITTING = frozenset({key for each in ACTIONS if each.request == "quit" for key in each.keys})
+_QUITTING = frozenset(
+    {key for action in ACTIONS if action.request == "quit" for key in action.keys}
+)
 _PAUSES, _TURNS = 0.25, 20
 """The share of keys after which everything comes to rest, and turns of the event loop after each of the others."""
 KEPT = 60
@@ -127,7 +129,9 @@ class Session:
     def _examine(self, folder: Path) -> None:
         """The doctor has the last word on every project that there is now."""
         for path in folder.rglob("*.sciextract"):
-            wrong = [each for each in examine(path).findings if each.severity is Severity.ERROR]
+            wrong = [
+                finding for finding in examine(path).findings if finding.severity is Severity.ERROR
+            ]
             if wrong and "backups" not in path.parts:
                 self.failure += f"\nthe doctor finds in {path.name}: {wrong}"
 

@@ -47,7 +47,7 @@ def made_project(folder: Path, predicted: bool = True, name: str = "p") -> Path:
 def states(path: Path, number: int = 1) -> list[str]:
     """States of the entities of an abstract, in text order, as a process that opens the file now sees them."""
     with open_project(path, read=True) as project:
-        return [each.state.value for each in project.document_state(number).entities]
+        return [entity.state.value for entity in project.document_state(number).entities]
 
 
 @asynccontextmanager
@@ -86,4 +86,4 @@ def shown(pilot: Pilot[None]) -> str:
 
 def desk_of(app: DeskApp) -> ReviewScreen:
     """The screen of the desk."""
-    return next(each for each in app.screen_stack if isinstance(each, ReviewScreen))
+    return next(screen for screen in app.screen_stack if isinstance(screen, ReviewScreen))

@@ -66,7 +66,10 @@ def test_keys_and_pastes_in_turn() -> None:
 def test_escape_and_a_quick_key_are_both_there(typed: str, key: str) -> None:
     wanted = ["key escape", f"key {key}"]
     found = [parsed([f"\x1b{typed}"]), parsed(["\x1b", typed])]
-    assert [[each.replace("e_acute", "é") for each in keys] for keys in found] == [wanted, wanted]
+    assert [[pressed.replace("e_acute", "é") for pressed in keys] for keys in found] == [
+        wanted,
+        wanted,
+    ]
 
 
 def test_sequences_stay_whole_wherever_they_are_cut() -> None:
@@ -113,8 +116,8 @@ def test_a_report_that_is_cut_short_is_no_key(monkeypatch: pytest.MonkeyPatch) -
     parser = KeyboardParser()
     assert list(parser.feed("\x1b[<32;Na")) == []
     now[0] = 0.2
-    assert [each.key for each in parser.tick() if isinstance(each, events.Key)] == []
-    assert [each.key for each in parser.feed("x") if isinstance(each, events.Key)] == ["x"]
+    assert [event.key for event in parser.tick() if isinstance(event, events.Key)] == []
+    assert [event.key for event in parser.feed("x") if isinstance(event, events.Key)] == ["x"]
 
 
 @given(st.text(st.characters(max_codepoint=0x2FF, exclude_categories=["Cs"]), max_size=60))
@@ -125,7 +128,7 @@ def test_no_input_ends_the_reader(text: str) -> None:
 @pytest.mark.parametrize("text", ["Deep Dialogue", "tagger", "10.1000/xyz\rD", "xs\x1b[13u\rDuA1"])
 def test_characters_that_come_all_at_once_are_no_keys(text: str) -> None:
     found = list(KeyboardParser().feed(text))
-    assert [type(each) for each in found] == [Burst]
+    assert [type(event) for event in found] == [Burst]
 
 
 def test_the_end_of_a_burst_belongs_to_it_and_keys_after_a_moment_do_not(
@@ -136,14 +139,14 @@ def test_the_end_of_a_burst_belongs_to_it_and_keys_after_a_moment_do_not(
     parser = KeyboardParser()
     for piece in ("Deep Dialogue Dyna", "mi", "cs\r"):
         now[0] += 0.05
-        assert [type(each) for each in parser.feed(piece)] == [Burst]
+        assert [type(event) for event in parser.feed(piece)] == [Burst]
     now[0] += 0.5
-    assert [each.key for each in parser.feed("x") if isinstance(each, events.Key)] == ["x"]
+    assert [event.key for event in parser.feed("x") if isinstance(event, events.Key)] == ["x"]
 
 
 @pytest.mark.parametrize("typed", ["jjx1a", "ra1\rx", "j" * 400, "\x1b[A" * 50, "xxxxxxxxDuuuuuuu"])
 def test_what_fingers_type_while_a_line_stands_still_are_keys(typed: str) -> None:
-    keys = [each for each in KeyboardParser().feed(typed) if isinstance(each, events.Key)]
+    keys = [event for event in KeyboardParser().feed(typed) if isinstance(event, events.Key)]
     assert len(keys) == len(typed.replace("\x1b[A", "A"))
 
 

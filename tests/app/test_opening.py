@@ -62,7 +62,7 @@ class TestNothingNamed:
         found = plan([])
         assert found.project is None
         assert "a.sciextract, b.sciextract" in found.message
-        assert [each.stem for each in nearby_projects()] == ["a", "b"]
+        assert [recent.stem for recent in nearby_projects()] == ["a", "b"]
 
     def test_the_variable_names_one(self, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         project(here / "one.sciextract")

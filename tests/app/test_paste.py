@@ -138,7 +138,7 @@ class TestOnTheDesk:
         assert len(texts(project)) == 3
 
     async def test_a_large_one_shows_its_beginning(self, project: Path) -> None:
-        text = "\r\r".join(f"Moss number {each} is green." for each in range(8_000))
+        text = "\r\r".join(f"Moss number {number} is green." for number in range(8_000))
         assert len(text) > MOST_SHOWN
         async with opened(project) as (app, pilot):
             dialog = await paste(pilot, text)

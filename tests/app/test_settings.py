@@ -33,7 +33,7 @@ class TestRecentProjects:
     def test_the_latest_comes_first(self, tmp_path: Path) -> None:
         for name in "abca":
             assert remember(Remembered(touch(tmp_path / name)))
-        assert [each.path.name for each in recent_projects()] == ["a", "c", "b"]
+        assert [project.path.name for project in recent_projects()] == ["a", "c", "b"]
 
     def test_missing_ones_are_dropped(self, tmp_path: Path) -> None:
         remember(Remembered(touch(tmp_path / "a")))

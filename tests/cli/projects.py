@@ -39,7 +39,7 @@ STRANGE: dict[str, Any] = {
 
 def write_lines(path: Path, *records: dict[str, Any] | str) -> Path:
     """A JSONL file of records, or of lines as they are."""
-    lines = (each if isinstance(each, str) else json.dumps(each) for each in records)
+    lines = (record if isinstance(record, str) else json.dumps(record) for record in records)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
 
@@ -57,21 +57,25 @@ def documents(path: Path, states: frozenset[State] = IN_VIEW) -> list[AnnotatedD
 
 def view(path: Path) -> dict[str, tuple[list[Any], ...]]:
     """The current view by text, without ids and keys: entities, relations, clusters."""
-    return {each.document.text: _said(each) for each in documents(path)}
+    return {document.document.text: _said(document) for document in documents(path)}
 
 
 def everything(folder: Path) -> dict[str, bytes]:
     """Names and bytes of all files below a folder."""
-    files = (each for each in sorted(folder.rglob("*")) if each.is_file())
-    return {str(each.relative_to(folder)): each.read_bytes() for each in files}
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files}
 
 
 def _said(document: AnnotatedDocument) -> tuple[list[Any], ...]:
     found = document.annotations
-    places = {each.id: (each.fragments, each.label) for each in found.entities}
-    relations = [(places[each.head], each.label, places[each.tail]) for each in found.relations]
+    places = {entity.id: (entity.fragments, entity.label) for entity in found.entities}
+    relations = [
+        (places[relation.head], relation.label, places[relation.tail])
+        for relation in found.relations
+    ]
     clusters = [
-        sorted(map(str, (places[mention] for mention in each.mentions))) for each in found.clusters
+        sorted(map(str, (places[mention] for mention in cluster.mentions)))
+        for cluster in found.clusters
     ]
     return (
         sorted(map(str, places.values())),

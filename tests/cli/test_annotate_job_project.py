@@ -37,7 +37,7 @@ def states(project: Path, number: int = 2) -> dict[str, str]:
     """The text and the state of a document's entities."""
     with open_project(project, read=True) as opened:
         draft = opened.document_state(number)
-        return {each.surface(draft.text): str(each.state) for each in draft.entities}
+        return {entity.surface(draft.text): str(entity.state) for entity in draft.entities}
 
 
 def test_only_what_needs_it_is_predicted(command: Command, project: Path) -> None:
@@ -93,7 +93,8 @@ def test_what_was_decided_stays(command: Command, project: Path, fake: RuleExtra
     }
     with open_project(project, read=True) as opened:
         sources = {
-            each.state: opened.sources[each.source_id] for each in opened.document_state(2).entities
+            entity.state: opened.sources[entity.source_id]
+            for entity in opened.document_state(2).entities
         }
     assert sources[State.ACCEPTED].startswith("model:fake@")
     assert sources[State.UNDECIDED].startswith("model:newer@")
@@ -101,9 +102,9 @@ def test_what_was_decided_stays(command: Command, project: Path, fake: RuleExtra
 
 
 def test_imported_items_stay(command: Command, project: Path) -> None:
-    before = [each.annotations for each in documents(project)]
+    before = [document.annotations for document in documents(project)]
     run(command)
-    assert [each.annotations for each in documents(project)] == before
+    assert [document.annotations for document in documents(project)] == before
 
 
 def test_candidates_are_always_asked_for(
@@ -117,8 +118,8 @@ def test_candidates_are_always_asked_for(
 def test_data_and_summary_keep_apart(command: Command, project: Path) -> None:
     result = command("annotate", "--export", "jsonl", "--json")
     records = read_lines(result.out)
-    assert [each["doc_key"] for each in records] == ["gold", "plain"]
-    assert {each["state"] for each in records[1]["entities"]} == {"undecided"}
+    assert [record["doc_key"] for record in records] == ["gold", "plain"]
+    assert {entity["state"] for entity in records[1]["entities"]} == {"undecided"}
     [told] = result.err.splitlines()
     assert json.loads(told)["exported"]["documents"] == 2
     words = command("annotate", "--export", "jsonl").err
@@ -195,14 +196,14 @@ def test_input_without_project_leaves_it_alone(
     before = everything(work)
     papers = write_lines(work.parent / "papers.jsonl", PLAIN)
     result = command("annotate", papers, "--export", "jsonl")
-    assert [each["doc_key"] for each in read_lines(result.out)] == ["plain"]
+    assert [record["doc_key"] for record in read_lines(result.out)] == ["plain"]
     assert everything(work) == before
 
 
 def test_a_pipe_with_text_leaves_it_alone(command: Command, project: Path, work: Path) -> None:
     before = everything(work)
     result = command("annotate", "--export", "jsonl", stdin="From a pipe.")
-    assert [each["text"] for each in read_lines(result.out)] == ["From a pipe."]
+    assert [record["text"] for record in read_lines(result.out)] == ["From a pipe."]
     assert everything(work) == before
     shutil.copy(project, work / "q.sciextract")
     assert command("annotate", "--export", "jsonl", stdin="From a pipe.").code == ExitCode.DONE
@@ -222,7 +223,7 @@ def test_no_input_at_all_means_the_project(project: Path, work: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         check=True,
     )
-    assert [each["doc_key"] for each in read_lines(done.stdout)] == ["gold", "plain"]
+    assert [record["doc_key"] for record in read_lines(done.stdout)] == ["gold", "plain"]
 
 
 def test_several_projects_are_listed(command: Command, project: Path, work: Path) -> None:

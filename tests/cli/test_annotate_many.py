@@ -32,7 +32,7 @@ TEXTS = [
 
 @pytest.fixture
 def source(work: Path) -> str:
-    (work / "in.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in TEXTS), "utf-8")
+    (work / "in.jsonl").write_text("".join(f"{json.dumps(text)}\n" for text in TEXTS), "utf-8")
     return "in.jsonl"
 
 

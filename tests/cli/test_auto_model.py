@@ -38,36 +38,36 @@ def test_the_sample_has_chemicals_genes_and_diseases(command: Command) -> None:
     names = found(result.out)
     assert {"ketoconazole", "dexamethasone"} <= names["Chemical"]
     assert names["Gene"] & {"cyclooxygenase-2", "cyp3a4", "il-6", "interleukin-6"}
-    assert any("colitis" in each for each in names["Disease"])
+    assert any("colitis" in name for name in names["Disease"])
 
 
 def test_names_inside_compounds_are_found(command: Command) -> None:
     text = "Aspirin-induced ulcers were seen in patients."
     result = command("annotate", "--model", "bio", "--export", "jsonl", "-q", stdin=text)
     record = json.loads(result.out)
-    assert [0, 7] in [each["fragments"][0] for each in record["entities"]]
+    assert [0, 7] in [entity["fragments"][0] for entity in record["entities"]]
     assert record["text"] == text
 
 
 def test_references_are_mentions_of_clusters_without_a_type() -> None:
     text = "We grew maize on sandy soil. We measured its yield, and we harvested the maize by hand."
     [found] = Extractor.load("science", threads=1)([text])
-    said = {each.id: each.span.of(text) for each in found.annotations.entities}
-    untyped = {each.id for each in found.annotations.entities if not each.label}
-    clusters = [[said[each] for each in one.mentions] for one in found.annotations.clusters]
-    assert any(each.count("We") == 2 and "we" in each for each in clusters)
-    assert untyped <= {each for one in found.annotations.clusters for each in one.mentions}
-    assert any("maize" in said[each] for each in said.keys() - untyped)
+    said = {entity.id: entity.span.of(text) for entity in found.annotations.entities}
+    untyped = {entity.id for entity in found.annotations.entities if not entity.label}
+    clusters = [[said[mention] for mention in one.mentions] for one in found.annotations.clusters]
+    assert any(cluster.count("We") == 2 and "we" in cluster for cluster in clusters)
+    assert untyped <= {mention for one in found.annotations.clusters for mention in one.mentions}
+    assert any("maize" in said[mention] for mention in said.keys() - untyped)
 
 
 def test_auto_chooses_for_each_abstract_and_says_so(command: Command, tmp_path: Path) -> None:
     lines = [{"id": "a", "text": COMPUTING}, {"id": "b", "text": SAMPLE.read_text()}]
     path = tmp_path / "mixed.jsonl"
-    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     result = command("annotate", path, "--model", "auto", "--export", "jsonl")
     assert result.code == 0
     records = [json.loads(line) for line in result.out.splitlines()]
-    assert [each["model"]["name"] for each in records] == ["sci", "bio"]
+    assert [record["model"]["name"] for record in records] == ["sci", "bio"]
     assert "1 by bio@" in result.err and "1 by sci@" in result.err
 
 
@@ -78,7 +78,7 @@ def test_what_fits_neither_goes_to_science_with_a_remark(command: Command, tmp_p
     assert result.code == 0
     record = json.loads(result.out)
     assert record["model"]["name"] == "science"
-    assert {each["label"] for each in record["entities"]} <= {
+    assert {entity["label"] for entity in record["entities"]} <= {
         "",
         "Process",
         "Method",
@@ -100,7 +100,7 @@ def test_what_fits_neither_goes_to_science_with_a_remark(command: Command, tmp_p
 def test_auto_goes_on_where_it_stopped(command: Command, tmp_path: Path) -> None:
     path, output = tmp_path / "mixed.jsonl", tmp_path / "out.jsonl"
     lines = [{"id": "b", "text": SAMPLE.read_text()}, {"id": "a", "text": COMPUTING}]
-    path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     words = ("annotate", path, "--model", "auto", "--output", output)
     assert command(*words).code == 0
     whole = output.read_bytes()

@@ -20,7 +20,7 @@ def test_it_renames_and_comes_back(command: Command, work: Path) -> None:
     assert (made.code, json.loads(made.out)["documents"]) == (ExitCode.DONE, 2)
     assert json.loads(made.out)["renamed"] == {"Method": 1, "Task": 1, "USED-FOR": 1}
     back = command("convert", "corpus", "--to", "scierc")
-    [record] = [each for each in read_lines(back.out) if each["doc_key"] == "gold"]
+    [record] = [line for line in read_lines(back.out) if line["doc_key"] == "gold"]
     assert record["ner"] == [[[0, 1, "Task"], [3, 3, "Method"]], [[5, 5, "Generic"]]]
     assert record["relations"] == [[[0, 1, 3, 3, "serves"]], []]
     assert record["clusters"] == GOLD["clusters"]

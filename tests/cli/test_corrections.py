@@ -32,7 +32,7 @@ def mention(surface: str, label: str) -> dict[str, Any]:
 def path(command: Command, work: Path) -> Path:
     """A finished abstract with three mentions and a relation, and one that nobody has touched."""
     command("init", "p.sciextract")
-    entities = [mention(*each) for each in SPANS.items()]
+    entities = [mention(*span) for span in SPANS.items()]
     done = {
         "schema_version": 1,
         "doc_key": "a",
@@ -49,9 +49,10 @@ def items(path: Path) -> set[tuple[str, ...]]:
     """What holds in the first abstract."""
     with open_project(path, read=True) as opened:
         annotations = opened.document(1).annotations
-        texts = {each.id: each.text_of(TEXT) for each in annotations.entities}
-        return {(texts[each.id], each.label) for each in annotations.entities} | {
-            (texts[each.head], each.label, texts[each.tail]) for each in annotations.relations
+        texts = {entity.id: entity.text_of(TEXT) for entity in annotations.entities}
+        return {(texts[entity.id], entity.label) for entity in annotations.entities} | {
+            (texts[relation.head], relation.label, texts[relation.tail])
+            for relation in annotations.relations
         }
 
 
@@ -81,12 +82,12 @@ def edit_json(place: Path) -> None:
 
     def edited(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: edited(each) for key, each in value.items()}
+            return {key: edited(inner) for key, inner in value.items()}
         if not isinstance(value, list):
             return "Metric" if value == "Task" else value
-        kept = [edited(each) for each in value if not is_graphs(each)]
+        kept = [edited(item) for item in value if not is_graphs(item)]
         if len(kept) < len(value):
-            kept.append(json.loads(put_deep(next(each for each in value if is_graphs(each)))))
+            kept.append(json.loads(put_deep(next(item for item in value if is_graphs(item)))))
         return kept
 
     def is_graphs(value: Any) -> bool:
@@ -147,7 +148,7 @@ def test_edits_come_back_once(command: Command, path: Path, format_id: str) -> N
     }
     assert command("import", "out", "--from", format_id).code == ExitCode.DONE
     with open_project(path, read=True) as opened:
-        event = next(each for each in opened.log() if each.kind == "corrections")
+        event = next(logged for logged in opened.log() if logged.kind == "corrections")
     assert event.author == "person:ben"
     assert command("undo", "--event", event.id).code == ExitCode.DONE
     assert items(path) == before
@@ -189,7 +190,7 @@ def test_what_nobody_has_looked_for_is_added(command: Command, path: Path, work:
     with open_project(path) as opened:
         add_type(opened, "entity", "Water")
     first = {"schema_version": 1, "doc_key": "a", "text": TEXT, "links": [LINK]}
-    late = [imported(*each) for each in (*SPANS.items(), ("lakes", "Water"))]
+    late = [imported(*span) for span in (*SPANS.items(), ("lakes", "Water"))]
     write_lines(work / "late.jsonl", {**first, "entities": late})
     assert command("import", "late.jsonl").code == ExitCode.DONE
     assert ("lakes", "Water") in items(path)

@@ -228,7 +228,9 @@ def test_white_space_may_differ(runner: CliRunner, gold: Path, tmp_path: Path) -
 def test_labels_that_gold_and_predictions_name_differently_are_said(
     runner: CliRunner, gold: Path, tmp_path: Path
 ) -> None:
-    loud = [[[start, end, label.upper()] for start, end, label in each] for each in GOLD["ner"]]
+    loud = [
+        [[start, end, label.upper()] for start, end, label in sentence] for sentence in GOLD["ner"]
+    ]
     result = run(runner, gold, written(tmp_path / "loud.jsonl", GOLD | {"ner": loud}))
     assert result.exit_code == ExitCode.DONE
     assert "no label in common" in result.stderr and "METHOD=Method" in result.stderr

@@ -152,7 +152,7 @@ def test_nothing_is_overwritten_unasked(command: Command, project: Path, format_
     assert everything(project.parent) == before
     assert json.loads(command(*words, "--force", "--json").out)["documents"] == 3
     assert everything(project.parent) != before
-    assert not [each for each in project.parent.iterdir() if each.name.startswith(".")]
+    assert not [file for file in project.parent.iterdir() if file.name.startswith(".")]
 
 
 def test_force_replaces_whatever_is_there(command: Command, project: Path) -> None:
@@ -284,7 +284,7 @@ def test_undecided_items_only_when_asked_for(command: Command, project: Path) ->
     without = read_lines(command("export", "--to", "jsonl").out)[1]
     beside = read_lines(command("export", "--to", "jsonl", "--undecided").out)[1]
     assert without["entities"] == []
-    assert {each["state"] for each in beside["entities"]} == {"undecided"}
+    assert {entity["state"] for entity in beside["entities"]} == {"undecided"}
     left_out = json.loads(command("export", "--to", "jsonl", "--json").err.splitlines()[-1])
     assert left_out["undecided"] > 0
     assert "undecided items (--undecided includes them)" in command("export", "--to", "jsonl").err
@@ -294,8 +294,8 @@ def test_one_source(command: Command, project: Path, fake: RuleExtractor) -> Non
     command("annotate")
     mine = read_lines(command("export", "--to", "jsonl", "--source", "import:papers").out)
     theirs = read_lines(command("export", "--to", "jsonl", "--source", "model:fake").out)
-    assert [len(each["entities"]) for each in mine] == [3, 0]
-    assert [len(each["entities"]) for each in theirs] == [3, 3]
+    assert [len(record["entities"]) for record in mine] == [3, 0]
+    assert [len(record["entities"]) for record in theirs] == [3, 3]
     unknown = command("export", "--to", "jsonl", "--source", "nosuch", "--output", "out")
     assert (unknown.code, unknown.out) == (ExitCode.USAGE, "")
     assert "import:papers.jsonl, model:fake@" in unknown.err

@@ -18,7 +18,7 @@ from tests.cli.projects import GOLD, write_lines
 def _layers(project: Path, doc_key: str) -> dict[str, str]:
     with open_project(project, read=True) as opened:
         drafts = [opened.document_state(number) for number in opened.numbers()]
-        found = next(each for each in drafts if each.stored.document.doc_key == doc_key)
+        found = next(draft for draft in drafts if draft.stored.document.doc_key == doc_key)
         assert found.progress is not None
         return {layer.value: getattr(found.progress, layer).value for layer in Layer}
 

@@ -106,7 +106,7 @@ def test_an_entry_point_to_nothing(
         find_model("sci-base")
     assert "sciextract-sci-base 1.0" in raised.value.message and wrong in raised.value.message
     assert "pip uninstall sciextract-sci-base" in raised.value.hint
-    [listed] = [each for each in known_models() if each.distribution]
+    [listed] = [model for model in known_models() if model.distribution]
     assert wrong in listed.problem
     assert find_chosen(None).model.name == "sci"
     assert "model sci-base is skipped" in unusable_models() and wrong in unusable_models()
@@ -119,7 +119,7 @@ def test_two_distributions_of_one_name(base: Path, site: Path) -> None:
     other = distribution(site, "zz-base", "sci-base = zz_base:model", "2.0")
     model_folder(other / "model", "sci-base")
     assert {find_model("sci-base").folder} <= {base, other / "model"}
-    [second] = [each for each in known_models() if each.problem]
+    [second] = [model for model in known_models() if model.problem]
     assert "which another model is called" in second.problem and "pip uninstall" in second.hint
 
 

@@ -40,8 +40,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Six abstracts, of which five are done."""
     path = tmp_path_factory.mktemp("learn") / "metals.sciextract"
     with create_project(path, OWN, "ann") as project:
-        documents = [make_document(each, text(each)) for each in ALLOYS]
-        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        documents = [make_document(alloy, text(alloy)) for alloy in ALLOYS]
+        Import(project, "import:t", {}).add(
+            [(AnnotatedDocument(document), ()) for document in documents]
+        )
         for number in range(1, 6):
             finish(project, number)
     return path
@@ -81,10 +83,8 @@ def test_a_type_that_came_later_is_learned_from_the_abstracts_finished_with_it(
     for name, numbers in (("both", range(1, 7)), ("late", range(4, 7))):
         path = tmp_path / f"{name}.sciextract"
         with create_project(path, OWN, "ann") as project:
-            documents = [make_document(each, text(each)) for each in ALLOYS]
-            Import(project, "import:t", {}).add(
-                [(AnnotatedDocument(each), ()) for each in documents]
-            )
+            documents = [make_document(alloy, text(alloy)) for alloy in ALLOYS]
+            Import(project, "import:t", {}).add([(AnnotatedDocument(doc), ()) for doc in documents])
             for number in numbers:
                 if number == 4:
                     add_type(project, "entity", "Part")
@@ -112,7 +112,7 @@ def test_it_scores_as_the_desk_does_and_writes_from_thresholds_of_its_own(
         of = found.settings.thresholds
         assert (of.entity, of.relation) == (wanted.entity, wanted.relation)
     document = make_document("new", text("solder"))
-    one, other = (each.annotate(document).annotations for each in (model, adapter))
+    one, other = (predictor.annotate(document).annotations for predictor in (model, adapter))
     assert [(e.span, e.label, e.score) for e in one.entities] == [
         (e.span, e.label, e.score) for e in other.entities
     ]
@@ -124,7 +124,7 @@ def test_it_scores_as_the_desk_does_and_writes_from_thresholds_of_its_own(
 
 def test_it_is_a_model_for_every_command(learned: Path, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text(
-        "".join(json.dumps({"id": each, "abstract": text(each)}) + "\n" for each in ALLOYS)
+        "".join(json.dumps({"id": alloy, "abstract": text(alloy)}) + "\n" for alloy in ALLOYS)
     )
     alone, many = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     for output, more in ((alone, []), (many, ["--workers", "2"])):

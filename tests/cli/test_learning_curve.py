@@ -52,15 +52,15 @@ def adapt(project: Project, *items: Entity, number: int = 1) -> None:
 
 
 def refs(project: Project, number: int = 1) -> list[EntityRef]:
-    return [EntityRef(each.id) for each in project.document_state(number).entities]
+    return [EntityRef(mention.id) for mention in project.document_state(number).entities]
 
 
 def finish(project: Project, number: int = 1) -> None:
     """Accepts the first entity, rejects the rest, adds one that was missed."""
     first, *rest = refs(project, number)
     project.actions.accept(number, first, seconds=2.0)
-    for each in rest:
-        project.actions.reject(number, each, seconds=1.0)
+    for ref in rest:
+        project.actions.reject(number, ref, seconds=1.0)
     project.actions.add_entity(number, [LEARNS], "Task", seconds=3.0)
     project.actions.mark_done(number)
 
@@ -73,7 +73,7 @@ def test_what_stood_there_before_the_first_touch_is_scored(project: Project) -> 
     predict(project, guess("L1", GRAPH), guess("L2", LEARNS, "Task"))  # knows the corrections
     [found] = finished_abstracts(project)
     spans = {
-        name: [each.span for each in getattr(found, name).annotations.entities]
+        name: [mention.span for mention in getattr(found, name).annotations.entities]
         for name in ("gold", "shown", "adapter", "other")
     }
     assert spans == {
@@ -90,13 +90,13 @@ def test_an_undone_touch_is_no_touch_and_imported_gold_no_correction(project: Pr
     put(project)
     put(project, entity("G", place("net", text="Another net")), text="Another net", doc_key="gold")
     predict(project, guess("M1", NET))
-    for each in refs(project):
-        project.actions.accept(1, each)
+    for ref in refs(project):
+        project.actions.accept(1, ref)
     project.undo()
     adapt(project, guess("A1", GRAPH))
     finish(project)
     [found] = finished_abstracts(project)
-    assert [each.span for each in found.shown.annotations.entities] == [GRAPH]
+    assert [mention.span for mention in found.shown.annotations.entities] == [GRAPH]
     project.undo()  # the end of the abstract
     assert finished_abstracts(project) == []
 
@@ -170,8 +170,8 @@ def test_edits_are_shown_as_what_they_were_before(project: Project) -> None:
     project.actions.set_label(1, only, "Method")
     project.actions.mark_done(1, undecided="reject")
     [found] = finished_abstracts(project)
-    assert [each.label for each in found.shown.annotations.entities] == ["Task"]
-    assert [(each.label, each.state) for each in found.gold.annotations.entities] == [
+    assert [mention.label for mention in found.shown.annotations.entities] == ["Task"]
+    assert [(mention.label, mention.state) for mention in found.gold.annotations.entities] == [
         ("Method", State.EDITED)
     ]
 
@@ -188,7 +188,7 @@ def test_what_is_sure_is_chosen_on_what_stood_in_finished_abstracts(
             guess("A3", LEARNS, score=0.2),
             number=number,
         )
-        first, second, third = sorted(refs(project, number), key=lambda each: each.id)
+        first, second, third = sorted(refs(project, number), key=lambda ref: ref.id)
         project.actions.accept(number, first)
         project.actions.accept(number, second)
         project.actions.reject(number, third)

@@ -148,7 +148,7 @@ def test_list_of_backups(command: Command, project: Path) -> None:
     assert lines == sorted(lines, reverse=True)
     assert all("asked-for" in line for line in lines)
     listed = read_lines(command("backup", "--list", "--json").out)
-    assert [set(each) for each in listed] == [{"path", "at", "reason", "bytes"}] * 3
+    assert [set(backup) for backup in listed] == [{"path", "at", "reason", "bytes"}] * 3
     project.unlink()
     assert command("backup", "--list", "--project", "p.sciextract").out.splitlines() == lines
 

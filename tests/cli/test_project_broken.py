@@ -179,8 +179,8 @@ def test_what_others_put_upon_the_tables_is_refused(
 ) -> None:
     with sqlite3.connect(project) as connection:
         connection.executescript(FOREIGN[told])
-    for each in ("status", "import more.jsonl"):
-        result = command(*each.split())
+    for name in ("status", "import more.jsonl"):
+        result = command(*name.split())
         assert "is damaged: the " in result.err and told in result.err
     found = command("doctor")
     assert (found.code, told in found.out) == (ExitCode.FAILED, True)

@@ -75,7 +75,7 @@ def test_several_files_and_a_folder(command: Command, project: Path, work: Path)
     assert result.code == ExitCode.DONE
     summary = json.loads(result.out)
     assert (summary["documents"], summary["known"], summary["bad"]) == (3, 1, 0)
-    assert [each.document.doc_key for each in documents(project)] == [
+    assert [document.document.doc_key for document in documents(project)] == [
         *("gold", "plain", "m", "one", "two")
     ]
     assert command("log", "--json").out.count('"import"') == 3  # one event a path
@@ -109,7 +109,7 @@ def test_former_names_of_types_are_understood(command: Command, project: Path, w
     }
     again = write_lines(work / "again.jsonl", {**said, "relations": [[]], "clusters": []})
     assert command("import", again).code == ExitCode.DONE
-    assert [each.label for each in documents(project)[-1].annotations.entities] == ["Pronoun"]
+    assert [entity.label for entity in documents(project)[-1].annotations.entities] == ["Pronoun"]
     with open_project(project, read=True) as opened:
         (work / "own.toml").write_text(schema_to_toml(opened.schema))
     command("export", "--to", "jsonl", "--output", "gold.jsonl")
@@ -123,7 +123,7 @@ def test_unknown_labels_stop(command: Command, project: Path, work: Path) -> Non
     assert result.code == ExitCode.FAILED
     for word in ("strange.jsonl", "'Gene' (1)", "OtherScientificTerm", "--add-labels"):
         assert word in result.err
-    assert [each.document.doc_key for each in documents(project)] == ["gold", "plain"]
+    assert [document.document.doc_key for document in documents(project)] == ["gold", "plain"]
     assert command("search", "fine").code == ExitCode.FAILED
     assert "2 abstracts" in command("status").out
 
@@ -143,7 +143,7 @@ def test_labels_can_be_added(command: Command, project: Path, work: Path) -> Non
     result = command("import", strange, "--add-labels")
     assert result.code == ExitCode.DONE
     assert "labels added: Gene" in result.err
-    assert [each.label for each in documents(project)[-1].annotations.entities] == ["Gene"]
+    assert [entity.label for entity in documents(project)[-1].annotations.entities] == ["Gene"]
     with open_project(project, read=True) as opened:
         assert "Gene" in opened.schema.entity_labels
 
@@ -155,10 +155,10 @@ BLANKS = {
     "relations": [[[0, 1, 6, 6, "LEADS TO"]]],
 }
 HOLD_ENTITIES = [
-    each.id
-    for each in writable()
+    spec.id
+    for spec in writable()
     # Rows of items are not read back, nor is RIS made for them; loading spaCy takes seconds, and its labels are strings.
-    if each.reader and each.id not in ("csv", "tsv", "ris") and each.extra != "spacy"
+    if spec.reader and spec.id not in ("csv", "tsv", "ris") and spec.extra != "spacy"
 ]
 
 
@@ -260,7 +260,7 @@ def test_one_text_in_two_formats_keeps_both_records(command: Command, work: Path
     assert (summary["documents"], summary["known"]) == (0, 26)
     with open_project("lib.sciextract", read=True) as opened:
         for number in opened.numbers():
-            found = [each.source for each in stored.records(opened.connection, number)]
+            found = [record.source for record in stored.records(opened.connection, number)]
             assert found == ["import:library.ris", "import:library.bib"]
 
 
@@ -312,9 +312,9 @@ def test_hostile_text_never_reaches_the_terminal_raw(command: Command, work: Pat
         command("status", "--project", evil),
         command("adjudicate", "--key", evil),
     ]
-    assert [each.code for each in outcomes[:2]] == [ExitCode.FAILED, ExitCode.PARTIAL]
-    for each in outcomes:
-        shown = each.out + each.err
+    assert [outcome.code for outcome in outcomes[:2]] == [ExitCode.FAILED, ExitCode.PARTIAL]
+    for outcome in outcomes:
+        shown = outcome.out + outcome.err
         assert not {ESCAPE, "\x07", "\x9b"} & set(shown), shown
         assert "unexpectedly" not in shown
     assert "␛[31mred␇" in command("search", "lattice").out
@@ -348,8 +348,8 @@ def test_predictions_beside_gold_are_a_source_of_their_own(command: Command, wor
     assert view(work / "p.sciextract") == gold
     (document,) = documents(work / "p.sciextract", frozenset({State.UNDECIDED}))
     found = document.annotations
-    assert {each.source for each in found.entities} == {"import:beside.jsonl#predicted"}
-    assert [each.text_of(document.document.text) for each in found.entities] == ["helps"]
+    assert {entity.source for entity in found.entities} == {"import:beside.jsonl#predicted"}
+    assert [entity.text_of(document.document.text) for entity in found.entities] == ["helps"]
     said = command("export", "--to", "scierc", "--source", "import:beside.jsonl#predicted")
     assert json.loads(said.out)["ner"] == beside["predicted_ner"]
 

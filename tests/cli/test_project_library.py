@@ -28,24 +28,24 @@ def decide(project: Project) -> None:
     actions.accept_above(0.5)
     for number in project.numbers()[:4]:
         draft = project.document_state(number)
-        waiting = [each for each in draft.entities if each.state is State.UNDECIDED]
+        waiting = [entity for entity in draft.entities if entity.state is State.UNDECIDED]
         actions.reject(number, EntityRef(waiting[0].id))
         actions.set_label(number, EntityRef(waiting[1].id), "Material")
-        found = [each for each in draft.relations if each.state is State.UNDECIDED]
+        found = [relation for relation in draft.relations if relation.state is State.UNDECIDED]
         if found:
             actions.accept(number, RelationRef(found[0].id))
-        accepted = [each for each in draft.entities if each.state is State.ACCEPTED]
-        actions.new_cluster(number, [each.id for each in accepted[:3]])
+        accepted = [entity for entity in draft.entities if entity.state is State.ACCEPTED]
+        actions.new_cluster(number, [entity.id for entity in accepted[:3]])
         actions.mark_done(number, undecided="reject")
 
 
 def items(path: Path) -> Counter[str]:
     """How many items of each kind a project's current view has."""
     found = Counter[str]()
-    for each in documents(path):
-        found["entities"] += len(each.annotations.entities)
-        found["relations"] += len(each.annotations.relations)
-        found["clusters"] += len(each.annotations.clusters)
+    for document in documents(path):
+        found["entities"] += len(document.annotations.entities)
+        found["relations"] += len(document.annotations.relations)
+        found["clusters"] += len(document.annotations.clusters)
     return found
 
 
@@ -68,12 +68,15 @@ def test_ris_to_brat_and_back(command: Command, work: Path) -> None:
     summary = json.loads(imported.out)
     assert (summary["documents"], summary["added_labels"], summary["bad"]) == (26, [], 0)
     assert view(again) == before
-    keys = [sorted(each.document.doc_key for each in documents(path)) for path in (library, again)]
+    keys = [
+        sorted(document.document.doc_key for document in documents(path))
+        for path in (library, again)
+    ]
     assert keys[0] == keys[1]
 
     same = json.loads(command("import", "corpus", "--project", library, "--json").out)
     assert (same["documents"], same["known"], same["items"]) == (0, 26, 0)
     assert view(library) == before and items(library) == counts
-    assert {each.document.fields["year"] for each in documents(library)} > {2019, 2021}
+    assert {document.document.fields["year"] for document in documents(library)} > {2019, 2021}
     with open_project(library, read=True) as project:
         assert find_differing(project.connection) == []

@@ -63,7 +63,7 @@ def export(command: Command, *words: object) -> tuple[int, dict[str, Any], list[
 
 def test_both_go_in_once(command: Command, filled: Path) -> None:
     code, summary, lines = export(command)
-    assert (code, [each["doc_key"] for each in lines]) == (ExitCode.DONE, ["t", "b"])
+    assert (code, [line["doc_key"] for line in lines]) == (ExitCode.DONE, ["t", "b"])
     assert lines[1] == BASE | {"dataset": "kernels"}
     assert (summary["documents"], summary["from_base"]) == (2, 1)
     left_out = summary["left_out"]

@@ -18,7 +18,7 @@ ESCAPE = "\x1b"
 
 
 def test_the_words_are_those_of_the_workflow() -> None:
-    assert list(get_args(get_type_hints(make)["by"])) == [each.value for each in By]
+    assert list(get_args(get_type_hints(make)["by"])) == [order.value for order in By]
 
 
 def test_make_show_list_drop(command: Command, project: Path, fake: RuleExtractor) -> None:
@@ -29,8 +29,8 @@ def test_make_show_list_drop(command: Command, project: Path, fake: RuleExtracto
     assert read_lines(command("queue", "list", "--json").out) == [
         {"name": "first round", "abstracts": 2}
     ]
-    [row] = [each for each in read_lines(command("queue", "show", "first round", "--json").out)
-             if each["doc_key"] == "plain"]  # fmt: skip
+    [row] = [record for record in read_lines(command("queue", "show", "first round", "--json").out)
+             if record["doc_key"] == "plain"]  # fmt: skip
     assert (row["undecided"], row["done"]) == (0, False)
     assert command("queue", "drop", "first round", "--json").out == '{"dropped": "first round"}\n'
     assert "no queue is saved" in command("queue", "list").err
@@ -39,7 +39,7 @@ def test_make_show_list_drop(command: Command, project: Path, fake: RuleExtracto
 def test_the_bundled_model_tells_abstracts_apart(command: Command, project: Path) -> None:
     [told] = read_lines(command("queue", "make", "--by", "diversity", "--json").out)
     assert (told["abstracts"], told["predicted"]) == (2, 0)
-    assert [each["name"] for each in read_lines(command("queue", "list", "--json").out)] == [
+    assert [record["name"] for record in read_lines(command("queue", "list", "--json").out)] == [
         "diversity"
     ]
 

@@ -84,10 +84,12 @@ def test_mlcroissant_loads_it(command: Command, corpus: Path, words: tuple[str, 
     for split in ("train", "dev", "test"):
         rows = list(described.records(record_set=split))
         labels = [
-            [each[f"{split}/entities/label"].decode() for each in row[f"{split}/entities"]]
+            [entity[f"{split}/entities/label"].decode() for entity in row[f"{split}/entities"]]
             for row in rows
         ]
-        expected = [[each["label"] for each in row["entities"]] for row in records("out", split)]
+        expected = [
+            [entity["label"] for entity in row["entities"]] for row in records("out", split)
+        ]
         assert labels == expected
 
 
@@ -139,7 +141,7 @@ def test_an_abstract_stays_in_its_split(command: Command, corpus: Path) -> None:
 def test_texts_that_were_left_out_are_filled_in_again(command: Command, corpus: Path) -> None:
     def read_all(folder: str, **options: Any) -> list[AnnotatedDocument]:
         found = read([folder], "jsonl", **options)
-        return [each for each in found if isinstance(each, AnnotatedDocument)]
+        return [item for item in found if isinstance(item, AnnotatedDocument)]
 
     release(command)
     shutil.move("out", "whole")
@@ -160,11 +162,13 @@ def test_texts_that_were_left_out_are_filled_in_again(command: Command, corpus: 
         ExitCode.PARTIAL,
         True,
     )
-    whole = [each for each in read_all("whole/data") if each.document.doc_key != "a0"]
+    whole = [document for document in read_all("whole/data") if document.document.doc_key != "a0"]
     again = read_all("filled.jsonl")
     assert len(again) == COUNT - 1
     assert again == whole
-    assert [each.document.tokens for each in again] == [each.document.tokens for each in whole]
+    assert [document.document.tokens for document in again] == [
+        document.document.tokens for document in whole
+    ]
     assert "--texts FILE" in command("convert", out, *filled, "--force").err
 
 

@@ -30,15 +30,20 @@ def test_given_entities_stay_and_are_related(command: Command) -> None:
     found = [json.loads(line) for line in result.out.splitlines()]
     with gold.open(encoding="utf-8") as stream:
         wanted = [json.loads(line) for line in stream]
-    assert [each["ner"] for each in found] == [each["ner"] for each in wanted]
-    relations = [relation for each in found for group in each["relations"] for relation in group]
+    assert [record["ner"] for record in found] == [record["ner"] for record in wanted]
+    relations = [
+        relation for record in found for group in record["relations"] for relation in group
+    ]
     spans = {
-        (each["doc_key"], *span[:2]) for each in wanted for group in each["ner"] for span in group
+        (record["doc_key"], *span[:2])
+        for record in wanted
+        for group in record["ner"]
+        for span in group
     }
     assert relations and spans
-    for each in found:
-        for first, last, *_ in (relation for group in each["relations"] for relation in group):
-            assert (each["doc_key"], first, last) in spans
+    for record in found:
+        for first, last, *_ in (relation for group in record["relations"] for relation in group):
+            assert (record["doc_key"], first, last) in spans
 
 
 def test_without_entities_there_is_nothing_to_relate(command: Command) -> None:

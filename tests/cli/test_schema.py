@@ -37,7 +37,7 @@ def test_options_make_a_schema_that_a_project_takes(command: Command, work: Path
     assert made.code == ExitCode.DONE, made.err
     schema = load_schema(work / "alloys.toml")
     assert schema.entity_labels == ("Shape memory alloy", "Sort", "State")
-    assert [each.key for each in schema.entities] == ["s", "o", "t"]
+    assert [entity.key for entity in schema.entities] == ["s", "o", "t"]
     assert schema.legal_relations("Sort", "State") == ("HAS", "LIKE")
     assert schema.symmetric_labels == frozenset({"LIKE"})
     assert schema.coreference

@@ -41,7 +41,9 @@ def predicted(command: Command, project: Path, fake: object) -> Path:
 def decide(project: Path) -> None:
     """Accepts the first, rejects the second, relabels the third prediction in the plain abstract."""
     with open_project(project, "ann") as opened:
-        first, second, third = (EntityRef(each.id) for each in opened.document_state(2).entities)
+        first, second, third = (
+            EntityRef(entity.id) for entity in opened.document_state(2).entities
+        )
         opened.actions.accept(2, first, seconds=2.0)
         opened.actions.reject(2, second, seconds=4.0)
         opened.actions.set_label(2, third, "Task")
@@ -72,7 +74,7 @@ def keys(command: Command, *words: str) -> list[str]:
     result = command("search", *words, "--json")
     found = read_lines(result.out)
     assert result.code == (ExitCode.DONE if found else ExitCode.FAILED)
-    return [each["doc_key"] for each in found]
+    return [hit["doc_key"] for hit in found]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_stats(command: Command, predicted: Path) -> None:
     assert "no decisions on the model's items yet" in command("stats").out
     decide(predicted)
     found = json.loads(command("stats", "--json").out)
-    [method] = [each for each in found["labels"] if each["label"] == "Method"]
+    [method] = [label for label in found["labels"] if label["label"] == "Method"]
     assert (method["accepted"], method["edited"], method["rejected"]) == (1, 1, 1)
     assert method["acceptance"] == pytest.approx(1 / 3)
     assert found["seconds_per_abstract"] == 6.0

@@ -37,8 +37,8 @@ def entities(project: Path) -> list[tuple[str, str, str]]:
     with open_project(project, read=True) as opened:
         [document] = opened.stream(frozenset({State.UNDECIDED, State.ACCEPTED}))
         found = document.annotations.entities
-        sorted_ = sorted(found, key=lambda each: each.span)
-        return [(each.text_of(TEXT), each.label, each.source) for each in sorted_]
+        sorted_ = sorted(found, key=lambda entity: entity.span)
+        return [(entity.text_of(TEXT), entity.label, entity.source) for entity in sorted_]
 
 
 def test_terms_in_other_forms_are_suggested_once_and_taken_back_at_once(
@@ -89,10 +89,10 @@ def test_undo_takes_back_what_is_still_suggested_and_no_decision(
         opened.actions.accept(number, EntityRef(first.id))
         opened.actions.set_label(number, EntityRef(second.id), "Tool")
         opened.actions.reject(number, EntityRef(third.id))
-        [suggestions] = [each for each in opened.log() if each.is_suggestions]
+        [suggestions] = [event for event in opened.log() if event.is_suggestions]
     assert command("undo", "--event", suggestions.id).code == ExitCode.DONE
     with open_project(project) as opened:
-        left = {each.id: each.state for each in opened.document_state(number).entities}
+        left = {entity.id: entity.state for entity in opened.document_state(number).entities}
     decided = {first.id: State.ACCEPTED, second.id: State.EDITED, third.id: State.REJECTED}
     assert left == decided
     assert command("redo").code == ExitCode.DONE

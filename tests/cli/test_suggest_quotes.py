@@ -33,9 +33,9 @@ def suggested(project: Path) -> list[tuple[str, int, str]]:
     """Text, start and label of every mention."""
     with open_project(project, read=True) as opened:
         return [
-            (entity.text_of(each.document.text), entity.span.char_start, entity.label)
-            for each in opened.stream(WITH_UNDECIDED)
-            for entity in sorted(each.annotations.entities, key=lambda entity: entity.span)
+            (entity.text_of(document.document.text), entity.span.char_start, entity.label)
+            for document in opened.stream(WITH_UNDECIDED)
+            for entity in sorted(document.annotations.entities, key=lambda entity: entity.span)
         ]
 
 
@@ -77,7 +77,7 @@ def test_gliner_with_relations(command: Command, work: Path, project: Path) -> N
         {"start": 0, "end": 9, "text": "Annealing", "label": "Process", "score": 0.9},
         {"start": 25, "end": 30, "text": "Steel", "label": "Alloy", "score": 0.8},
     ]
-    head, tail = ({"type": each["label"], **each, "entity_idx": at} for at, each in enumerate(ends))
+    head, tail = ({"type": end["label"], **end, "entity_idx": at} for at, end in enumerate(ends))
     relation = {"head": head, "tail": tail, "relation": "CHANGES", "score": 0.5}
     record = {"text": STEEL, "entities": ends, "relations": [relation]}
     (work / "g.json").write_text(json.dumps([record], indent=1), "utf-8")

@@ -186,7 +186,7 @@ def test_divided_work_comes_together(command: Command, project: Path, work: Path
         assert " 0 differences" in command("merge", other, "--project", mine).err
         assert view(mine) == both
         authors = read_lines(command("stats", "--by", "author", "--project", mine, "--json").out)
-        assert [(each["author"], each["added"]) for each in authors] == [("person:ben", 1)]
+        assert [(author["author"], author["added"]) for author in authors] == [("person:ben", 1)]
     assert "person:ben  decided elsewhere" in command("log", "--project", project).out
     for _ in range(2):  # the second merge has nothing to take back but itself
         command("undo", "--project", project, "--author", "ann")
@@ -209,7 +209,7 @@ def test_merge_of_abstracts_that_were_removed_or_corrected_here(
     assert "0 new abstracts; 1 taken over" in merged and "1 left out that were removed" in merged
     [found] = documents(project)
     assert "also" in found.document.text
-    assert [each.fragments for each in found.annotations.entities] == [
+    assert [entity.fragments for entity in found.annotations.entities] == [
         span(found.document.text, "kernels")
     ]
 
@@ -234,7 +234,7 @@ def test_merge_of_another_text_of_a_paper(command: Command, project: Path, work:
         assert len(opened.numbers()) == 3 and queue_lengths(opened) == {"tricky": 1}
         progress = opened.document_state(3).progress
         assert progress is not None and progress.entities is Completeness.DONE
-        assert [each.state for each in opened.document_state(3).entities] == [State.ADDED]
+        assert [entity.state for entity in opened.document_state(3).entities] == [State.ADDED]
     command("undo", "--project", project)
     command("undo", "--project", project)
     with open_project(project, read=True) as opened:
@@ -254,13 +254,13 @@ def test_divide(command: Command, project: Path, ben: Path, work: Path) -> None:
     made = command("divide", project, "cleo", "dan", "--overlap", "20%", "--json")
     assert made.code == ExitCode.DONE, made.err
     copies = json.loads(made.out)["copies"]
-    assert [(each["own"], each["shared"]) for each in copies] == [(4, 2), (3, 2)]
+    assert [(copy["own"], copy["shared"]) for copy in copies] == [(4, 2), (3, 2)]
     queues = {}
-    for each in copies:
-        with open_project(each["project"], read=True) as opened:
+    for copy in copies:
+        with open_project(copy["project"], read=True) as opened:
             for name in queue_lengths(opened):
                 queue = read_queue(opened, name)
-                queues[Path(each["project"]).stem, name] = {*(queue.numbers if queue else ())}
+                queues[Path(copy["project"]).stem, name] = {*(queue.numbers if queue else ())}
     assert queues["cleo", "shared"] == queues["dan", "shared"]
     parts = [queues["cleo", "shared"], queues["cleo", "cleo"], queues["dan", "dan"]]
     assert sorted(number for part in parts for number in part) == [*range(4, 13)]
@@ -376,9 +376,11 @@ def test_the_list_of_differences(command: Command, project: Path, ben: Path) -> 
     found = differences(command)
     text = command("adjudicate", "--project", project)
     assert text.code == ExitCode.DONE
-    assert len(text.out.splitlines()) == len(found) == len({each["key"] for each in found})
+    assert (
+        len(text.out.splitlines()) == len(found) == len({difference["key"] for difference in found})
+    )
     assert f"{len(found)} differences to decide" in text.err
-    assert {each["layer"] for each in found} == {"entity", "relation", "link"}
+    assert {difference["layer"] for difference in found} == {"entity", "relation", "link"}
     assert "mine: Lattice parsing [Method]  |  theirs: Lattice parsing [Task]" in text.out
     assert "theirs: nothing" in text.out and "mine: nothing" in text.out
     assert everything(project.parent) == before
@@ -389,17 +391,19 @@ def test_one_decision_and_its_undo(command: Command, project: Path, ben: Path, s
     command("merge", ben, "--project", project)
     before, waiting = view(project), differences(command)
     [one] = [
-        each for each in waiting if each["kind"] == "other_label" and each["layer"] == "entity"
+        difference
+        for difference in waiting
+        if difference["kind"] == "other_label" and difference["layer"] == "entity"
     ][:1]
     words = ("adjudicate", "--project", project, "--key", one["key"])
     summary = json.loads(command(*words, "--take", side, "--json").out)
     assert (summary["differences"], summary["decided"], summary["refused"]) == (1, 1, {})
-    assert one["key"] not in {each["key"] for each in differences(command)}
+    assert one["key"] not in {difference["key"] for difference in differences(command)}
     assert (view(project) == before) == (side == "mine")
     assert command("undo", "--project", project).code == ExitCode.DONE
     assert view(project) == before and differences(command) == waiting
     assert command("redo", "--project", project).code == ExitCode.DONE
-    assert one["key"] not in {each["key"] for each in differences(command)}
+    assert one["key"] not in {difference["key"] for difference in differences(command)}
 
 
 def test_all_of_theirs(command: Command, project: Path, ben: Path) -> None:
@@ -431,24 +435,24 @@ def test_the_majority_of_three(command: Command, project: Path, ben: Path, work:
         opened.actions.set_label(2, EntityRef(kernels.id), "Metric")
         opened.actions.set_completeness(3, Completeness.IN_PROGRESS)
     command("merge", ben, "--project", project)
-    assert {each["majority"] for each in differences(command)} == {None}
+    assert {difference["majority"] for difference in differences(command)} == {None}
     command("merge", cleo, "--project", project)
     before, waiting = view(project), differences(command)
     # Of abstract 3 two have finished what they differ in; of 2, each has another type for the kernels.
-    assert {each["number"] for each in waiting if each["majority"]} == {1, 2}
-    open_ = {each["key"] for each in waiting if not each["majority"]}
+    assert {difference["number"] for difference in waiting if difference["majority"]} == {1, 2}
+    open_ = {difference["key"] for difference in waiting if not difference["majority"]}
     result = command("adjudicate", "--project", project, "--take", "majority", "--json")
     summary = json.loads(result.out)
     assert summary["decided"] and summary["refused"] == {}
     left = differences(command)
-    assert len(left) == summary["left"] and open_ >= {each["key"] for each in left}
+    assert len(left) == summary["left"] and open_ >= {difference["key"] for difference in left}
     first, second, third = view(project)
     assert (view(project)[first], view(project)[third]) == (view(ben)[first], before[third])
     assert view(project)[second] not in (view(ben)[second], before[second])
     [key] = [
-        each["key"]
-        for each in left
-        if each["number"] == 2 and each["source"] == "import:ben.sciextract"
+        difference["key"]
+        for difference in left
+        if difference["number"] == 2 and difference["source"] == "import:ben.sciextract"
     ]
     alone = command(
         "adjudicate", "--project", project, "--key", key, "--take", "majority", "--json"
@@ -469,7 +473,9 @@ def test_lists_follow_undo(command: Command, project: Path, ben: Path) -> None:
     command("undo", "--project", project)  # the last abstract's decisions
     assert command("search", "--disagreement", "--project", project).code == ExitCode.DONE
     left = differences(command)
-    assert left == [each for each in before if each["number"] == before[-1]["number"]]
+    assert left == [
+        difference for difference in before if difference["number"] == before[-1]["number"]
+    ]
 
 
 def test_a_merge_that_was_undone_leaves_nothing_to_decide(
@@ -490,9 +496,9 @@ def test_a_merge_that_was_undone_leaves_nothing_to_decide(
 def test_refused_decisions_say_why(command: Command, project: Path, ben: Path) -> None:
     command("merge", ben, "--project", project)
     relation = next(
-        each
-        for each in differences(command)
-        if each["layer"] == "relation" and each["theirs"] and each["mine"] is None
+        difference
+        for difference in differences(command)
+        if difference["layer"] == "relation" and difference["theirs"] and difference["mine"] is None
     )
     words = ("adjudicate", "--project", project, "--key", relation["key"], "--take", "theirs")
     before = view(project)
@@ -520,4 +526,4 @@ def test_a_model_can_be_the_other_side(command: Command, project: Path, fake: ob
     command("annotate", "--project", project)
     assert differences(command) == []
     found = differences(command, "--source", "model:fake")
-    assert {each["source"].partition("@")[0] for each in found} == {"model:fake"}
+    assert {difference["source"].partition("@")[0] for difference in found} == {"model:fake"}

@@ -55,10 +55,10 @@ def items(path: Path) -> dict[str, str]:
     with open_project(path, read=True) as opened:
         (number,) = opened.numbers()
         doc = opened.document_state(number)
-        surfaces = {each.id: each.surface(doc.text) for each in doc.entities}
-        return {surfaces[each.id]: str(each.state) for each in doc.entities} | {
-            f"{surfaces[each.head]} > {surfaces[each.tail]}": str(each.state)
-            for each in doc.relations
+        surfaces = {entity.id: entity.surface(doc.text) for entity in doc.entities}
+        return {surfaces[entity.id]: str(entity.state) for entity in doc.entities} | {
+            f"{surfaces[relation.head]} > {surfaces[relation.tail]}": str(relation.state)
+            for relation in doc.relations
         }
 
 
@@ -135,7 +135,7 @@ def test_another_paper_of_the_same_key_is_no_new_version(command: Command, work:
     for path, paper in zip(("scopus.jsonl", "wos.jsonl"), papers, strict=True):
         done = command("import", write_lines(work / path, paper), "--update")
         assert done.code == ExitCode.DONE and "1 new abstract" in done.err
-    titles = {each.document.fields["title"] for each in documents(Path("p.sciextract"))}
+    titles = {document.document.fields["title"] for document in documents(Path("p.sciextract"))}
     assert titles == {paper["title"] for paper in papers}
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 def processes_of(folder: Path) -> dict[int, bytes]:
     """Numbers and commands of the processes in whose environment a folder is named."""
     return {
-        int(each.name): _content(each / "cmdline")
-        for each in Path("/proc").glob("[0-9]*")
-        if bytes(folder) in _content(each / "environ")
+        int(file.name): _content(file / "cmdline")
+        for file in Path("/proc").glob("[0-9]*")
+        if bytes(folder) in _content(file / "environ")
     }
 
 

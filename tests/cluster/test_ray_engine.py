@@ -67,7 +67,7 @@ def test_a_killed_actor_and_a_killed_node_cost_nothing_but_time(
     small_cluster.cluster.remove_node(small_cluster.node, allow_graceful=False)
     taken += results
 
-    assert sorted(taken, key=lambda each: each.key) == found(work)
+    assert sorted(taken, key=lambda piece: piece.key) == found(work)
     assert [note.startswith("node ") and "was lost" in note for note in lost] == [True]
 
 

@@ -43,10 +43,10 @@ class TestEveryCommand:
 
     def test_every_option_is_explained(self) -> None:
         silent = [
-            f"{shown(words)}: {each.name}"
+            f"{shown(words)}: {param.name}"
             for words in command_paths()
-            for each in command(words).params
-            if not getattr(each, "help", None)
+            for param in command(words).params
+            if not getattr(param, "help", None)
         ]
         assert silent == []
 
@@ -68,7 +68,7 @@ def wrong(line: str) -> str:
     known = _APP
     while words and words[0] in getattr(known, "commands", {}):
         known = known.commands[words.pop(0)]
-    options = {name for each in known.params for name in (*each.opts, *each.secondary_opts)}
+    options = {name for param in known.params for name in (*param.opts, *param.secondary_opts)}
     options |= {"--help", "-h"}
     used = {word.partition("=")[0] for word in words if re.match(r"--?[a-z]", word)}
     if hasattr(known, "commands") and words and not used:
@@ -96,7 +96,7 @@ def unquoted(found: Iterable[ast.AST]) -> Iterator[int]:
 def test_values_in_commands_to_paste_are_quoted() -> None:
     assert list(unquoted(ast.walk(ast.parse('f"then: sciextract init {path}"'))))
     sources = [
-        each for part in ("sciextract", "app", "trainer") for each in (ROOT / part).rglob("*.py")
+        file for part in ("sciextract", "app", "trainer") for file in (ROOT / part).rglob("*.py")
     ]
-    found = {str(each): list(unquoted(nodes(each))) for each in sources}
+    found = {str(source): list(unquoted(nodes(source))) for source in sources}
     assert {name: lines for name, lines in found.items() if lines} == {}

@@ -59,7 +59,7 @@ def modules_of_the_core() -> list[str]:
     """All but those that stand for an extra: spaCy and Ray."""
     paths = sorted((ROOT / "sciextract").rglob("*.py"))
     names = [_module_name(path) for path in paths if path.name != "__main__.py"]
-    return [each for each in names if not each.startswith(BESIDE_AN_EXTRA)]
+    return [name for name in names if not name.startswith(BESIDE_AN_EXTRA)]
 
 
 def _module_name(path: Path) -> str:

@@ -27,10 +27,12 @@ def test_actions_and_release_tools_are_pinned() -> None:
     texts = [p.read_text("utf-8") for p in (ROOT / ".github" / "workflows").glob("*.yml")]
     used = re.findall(r"uses: (.+)", "\n".join(texts))
     assert used
-    assert [each for each in used if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", each)] == []
+    assert [
+        action for action in used if not re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", action)
+    ] == []
     tools = (ROOT / "packaging" / "requirements-release.txt").read_text("utf-8").splitlines()[1:]
     line = re.compile(r"\S+==\S+ --hash=sha256:[0-9a-f]{64}")
-    assert [each for each in tools if not line.fullmatch(each)] == []
+    assert [tool for tool in tools if not line.fullmatch(tool)] == []
 
 
 def test_other_package_files_agree_with_pyproject() -> None:
@@ -40,5 +42,7 @@ def test_other_package_files_agree_with_pyproject() -> None:
     assert f"version: {__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     block = recipe.partition("  run:\n")[2].partition("tests:")[0]
     listed = {line.strip(" -").replace(" ", "").replace("_", "-") for line in block.splitlines()}
-    needed = {each.partition(";")[0].replace(" ", "") for each in PROJECT["dependencies"]}
+    needed = {
+        dependency.partition(";")[0].replace(" ", "") for dependency in PROJECT["dependencies"]
+    }
     assert listed == {f"python{PROJECT['requires-python']}"} | needed

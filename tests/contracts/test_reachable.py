@@ -40,9 +40,11 @@ def modules() -> dict[str, Path]:
 def command_modules() -> set[str]:
     """The modules that the command line loads for its commands."""
     app = make_app()
-    groups = [each.typer_instance for each in app.registered_groups]
-    commands = [each for group in (app, *groups) if group for each in group.registered_commands]
-    return {each.callback.__module__ for each in commands if each.callback}
+    groups = [group.typer_instance for group in app.registered_groups]
+    commands = [
+        command for group in (app, *groups) if group for command in group.registered_commands
+    ]
+    return {command.callback.__module__ for command in commands if command.callback}
 
 
 def imported(path: Path) -> set[str]:
@@ -50,9 +52,9 @@ def imported(path: Path) -> set[str]:
     names: set[str] = set()
     for node in nodes(path):
         if isinstance(node, ast.Import):
-            names |= {each.name for each in node.names}
+            names |= {name.name for name in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+            names |= {node.module, *(f"{node.module}.{name.name}" for name in node.names)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             names.add(node.value)
     return names

@@ -24,11 +24,11 @@ def broken(found: Iterable[ast.AST], home: bool = False) -> Iterator[str]:
         if isinstance(node, ast.Constant) and node.value == "from_pretrained":
             yield f"{node.lineno}: from_pretrained by its name"
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("transformers"):
-            for name in LOADERS & {each.name for each in node.names}:
+            for name in LOADERS & {imported.name for imported in node.names}:
                 yield f"{node.lineno}: {name} of transformers"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             wanted = node.func.attr in ("from_pretrained", "from_config")
-            if wanted and "trust_remote_code" not in {each.arg for each in node.keywords}:
+            if wanted and "trust_remote_code" not in {keyword.arg for keyword in node.keywords}:
                 yield f"{node.lineno}: {node.func.attr} without trust_remote_code=False"
         if isinstance(node, ast.keyword) and node.arg == "trust_remote_code":
             value = node.value.value if isinstance(node.value, ast.Constant) else None

@@ -86,7 +86,7 @@ class TestAbstracts:
     def test_troublesome_text_occurs(self) -> None:
         text = "\n".join(row["abstract"] for row in ABSTRACTS)
         troubles = ("et al.", "Fig. 2", "[12]", "METHODS:", "α", "µ", "°C", "\u00a0", "\ufe0f", "⁺")
-        assert [each for each in (*troubles, "https://") if each not in text] == []
+        assert [trouble for trouble in (*troubles, "https://") if trouble not in text] == []
 
     def test_one_has_combining_accents(self) -> None:
         assert any(any(map(unicodedata.combining, row["abstract"])) for row in ABSTRACTS)

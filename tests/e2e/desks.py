@@ -29,7 +29,7 @@ def library(folder: Path) -> Path:
 
 def environment(home: Path) -> dict[str, str]:
     """The variables of a desk that knows nothing of whoever runs the tests."""
-    paths = os.pathsep.join(str(ROOT / each) for each in ("", "app", "trainer"))
+    paths = os.pathsep.join(str(ROOT / name) for name in ("", "app", "trainer"))
     hidden = {"NO_COLOR", "COLUMNS", "LINES", "TEXTUAL"}
     kept = {name: value for name, value in os.environ.items() if name not in hidden}
     return kept | {"PYTHONPATH": paths, "SCIEXTRACT_HOME": str(home)}
@@ -89,7 +89,7 @@ def working(folder: Path) -> list[int]:
 def errors(folder: Path) -> list[str]:
     """What the doctor finds wrong."""
     found = examine(folder / "refs.sciextract").findings
-    return [each.message for each in found if each.severity is Severity.ERROR]
+    return [finding.message for finding in found if finding.severity is Severity.ERROR]
 
 
 def _number(folder: Path, query: str) -> int:

@@ -131,7 +131,7 @@ class Terminal:
     def is_restored(self) -> bool:
         """Whether the terminal is as it was: modes, main screen, cursor, no mouse, no pasting marks."""
         ended = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
-        begun = [each[:-1] + (b"l" if each.endswith(b"h") else b"h") for each in ended]
+        begun = [sequence[:-1] + (b"l" if sequence.endswith(b"h") else b"h") for sequence in ended]
         last = [
             self.raw.rfind(end) > self.raw.rfind(begin)
             for begin, end in zip(begun, ended, strict=True)
@@ -143,8 +143,8 @@ class Terminal:
         with contextlib.suppress(ProcessLookupError):
             self.process.kill()
         self.process.wait()
-        for each in {self._master, self._slave} - {-1}:
-            os.close(each)
+        for descriptor in {self._master, self._slave} - {-1}:
+            os.close(descriptor)
 
     def _modes(self) -> list[Any]:
         return termios.tcgetattr(self._slave)

@@ -50,7 +50,7 @@ def page(browser: Browser, tmp_path: Path) -> Iterator[Page]:
         page.on("request", lambda request: requests.append(request.url))
         page.goto(file.as_uri())
         yield page
-        assert {each.partition(":")[0] for each in requests} <= {"file", "blob"}
+        assert {request.partition(":")[0] for request in requests} <= {"file", "blob"}
 
 
 def heading(page: Page, words: str) -> None:
@@ -89,7 +89,7 @@ def test_a_click_in_the_picture(page: Page) -> None:
 
     place = """name => { const drawn = nodes.find(node => node.name === name);
         return renderer.graphToViewport({ x: drawn.x, y: drawn.y }); }"""
-    head, tail = (page.evaluate(place, each) for each in ("neural network", "speech recognition"))
+    head, tail = (page.evaluate(place, name) for name in ("neural network", "speech recognition"))
     click(head["x"], head["y"])
     heading(page, "neural network")
     assert page.evaluate("lit.nodes.size") == 4

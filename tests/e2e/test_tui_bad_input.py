@@ -86,9 +86,9 @@ class TestOpenElsewhere:
         bob.wait_for(lambda: flagged(folder) == 2)
         ann.press("u")
         ann.wait_for(lambda: flagged(folder) == 1)
-        for each in (ann, bob):
-            each.press("ctrl+q")
-            assert each.wait_for_end() == 0
+        for desk in (ann, bob):
+            desk.press("ctrl+q")
+            assert desk.wait_for_end() == 0
         assert (flagged(folder), closed_cleanly(folder), errors(folder)) == (1, True, [])
 
     def test_a_label_that_another_process_adds(self, start: Start, made: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_missing_model(start: Start, folder: Path) -> None:
 
 def test_abstracts_without_text(start: Start, folder: Path) -> None:
     records = [{"id": "a", "text": ""}, {"id": "b", "text": "  \n"}, {"id": "c", "text": "Words."}]
-    (folder / "refs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in records))
+    (folder / "refs.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
     terminal = start("refs.jsonl", "--no-predict", columns=120)
     terminal.wait_for("this abstract has no text")
     terminal.press("2", "f", "r", "n", "n")
@@ -204,6 +204,6 @@ def test_any_terminal(start: Start, folder: Path, kind: str, no_color: str) -> N
 def coloured(raw: bytes) -> list[bytes]:
     """Colours that a terminal was told, apart from shades of grey."""
     found = re.findall(rb"\x1b\[([0-9;:]*)m", raw)
-    true = [re.search(rb"[34]8;2;(\d+);(\d+);(\d+)", each) for each in found]
+    true = [re.search(rb"[34]8;2;(\d+);(\d+);(\d+)", sequence) for sequence in found]
     rgb = {match.groups() for match in true if match}
-    return [b",".join(each) for each in rgb if len(set(each)) > 1]
+    return [b",".join(colour) for colour in rgb if len(set(colour)) > 1]

@@ -33,7 +33,7 @@ def texts(folder: Path) -> list[str]:
     """The mentions of the first abstract, as another process sees them."""
     with open_project(folder / "refs.sciextract", read=True) as project:
         doc = project.document_state(1)
-        return [each.surface(doc.text) for each in doc.entities]
+        return [entity.surface(doc.text) for entity in doc.entities]
 
 
 def test_click_drag_menu_and_wheel(start: Start, tmp_path: Path) -> None:

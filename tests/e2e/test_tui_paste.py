@@ -24,7 +24,7 @@ def paste(terminal: Terminal, text: bytes) -> None:
 def test_nothing_of_a_paste_is_a_key(tmp_path: Path) -> None:
     (tmp_path / "refs.txt").write_text("A tagger of ferns.")
     environment = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-    environment["PYTHONPATH"] = os.pathsep.join(str(ROOT / each) for each in ("", "app", "trainer"))
+    environment["PYTHONPATH"] = os.pathsep.join(str(ROOT / name) for name in ("", "app", "trainer"))
     environment["SCIEXTRACT_HOME"] = str(tmp_path / "home")
     command = [sys.executable, "-m", "sciextract", "tui", "--no-predict", "refs.txt"]
     terminal = Terminal(command, tmp_path, environment, columns=100, rows=30)

@@ -125,7 +125,7 @@ def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def ignored(inside: Iterable[str]) -> list[str]:
     ends = (*(name.removeprefix("trainer/") for name in IGNORED), ".pyc")
-    return [each for each in inside if each.endswith(ends) or "__pycache__" in each]
+    return [file for file in inside if file.endswith(ends) or "__pycache__" in file]
 
 
 def names(wheel: Path) -> set[str]:
@@ -166,7 +166,7 @@ class TestContents:
 
     def test_its_description_links_only_to_addresses(self, wheel: Path) -> None:
         with zipfile.ZipFile(wheel) as archive:
-            [name] = [each for each in archive.namelist() if each.endswith("/METADATA")]
+            [name] = [member for member in archive.namelist() if member.endswith("/METADATA")]
             description = archive.read(name).decode("utf-8")
         links = re.findall(r"\]\((.+?)\)", description)
         assert len(links) > 10
@@ -180,10 +180,12 @@ class TestContents:
         with zipfile.ZipFile(wheel) as archive:
             for model in models:
                 prefix = f"sciextract/bundled/{model}/"
-                parts = [each for each in archive.infolist() if each.filename.startswith(prefix)]
-                assert sum(each.file_size for each in parts) <= MOST_MODEL_BYTES
+                parts = [
+                    member for member in archive.infolist() if member.filename.startswith(prefix)
+                ]
+                assert sum(part.file_size for part in parts) <= MOST_MODEL_BYTES
                 listed = json.loads(archive.read(f"{prefix}manifest.json"))["files"]
-                assert set(listed) <= {each.filename.removeprefix(prefix) for each in parts}
+                assert set(listed) <= {part.filename.removeprefix(prefix) for part in parts}
 
 
 @pytest.mark.full
@@ -209,7 +211,7 @@ class TestStarted:
     ) -> None:
         code = (
             "import sciextract, sciextract_app, sciextract_trainer\n"
-            "for each in (sciextract, sciextract_app, sciextract_trainer): print(each.__file__)"
+            "for module in (sciextract, sciextract_app, sciextract_trainer): print(module.__file__)"
         )
         done = run(installed / "bin" / "python", "-c", code, cwd=tmp_path)
         assert done.stderr == ""
@@ -251,7 +253,7 @@ class TestInstalled:
         done = run(
             environment / "bin" / "python", "-m", "pip", "list", "--format=json", cwd=environment
         )
-        installed = {each["name"].lower() for each in json.loads(done.stdout)}
+        installed = {record["name"].lower() for record in json.loads(done.stdout)}
         assert installed.isdisjoint(
             {"torch", "transformers", "spacy", "pydantic", "pandas", "scipy"}
         )
@@ -274,9 +276,12 @@ class TestInstalled:
         assert done.returncode == 0, done.stderr
         records = [json.loads(line) for line in output.read_text("utf-8").splitlines()]
         samples = (ROOT / "sample_data" / "abstracts.jsonl").read_text("utf-8").splitlines()
-        assert [each["doc_key"] for each in records] == [json.loads(line)["id"] for line in samples]
+        assert [record["doc_key"] for record in records] == [
+            json.loads(line)["id"] for line in samples
+        ]
         found = [
-            sum(len(each[layer]) for each in records) for layer in ("entities", "links", "groups")
+            sum(len(record[layer]) for record in records)
+            for layer in ("entities", "links", "groups")
         ]
         assert all(count > len(records) / 2 for count in found)
 

@@ -144,7 +144,9 @@ class StoreRules(RuleBasedStateMachine):
             doc = project.document_state(number)
             for entity in doc.entities:
                 edges = [
-                    edge for each in entity.fragments for edge in (each.char_start, each.char_end)
+                    edge
+                    for fragment in entity.fragments
+                    for edge in (fragment.char_start, fragment.char_end)
                 ]
                 assert edges == sorted(edges) and edges[0] >= 0 and edges[-1] <= len(doc.text)
                 surface = self.rows(
@@ -160,10 +162,10 @@ class StoreRules(RuleBasedStateMachine):
         for number in project.numbers():
             for chosen in (IN_VIEW, EVERYTHING):
                 seen = project.document(number, chosen)
-                kept = {each.id for each in seen.annotations.entities}
+                kept = {entity.id for entity in seen.annotations.entities}
                 for relation in seen.annotations.relations:
                     assert {relation.head, relation.tail} <= kept
-                assert all(set(each.mentions) <= kept for each in seen.annotations.clusters)
+                assert all(set(cluster.mentions) <= kept for cluster in seen.annotations.clusters)
 
     # Helpers
 
@@ -243,15 +245,15 @@ class StoreRules(RuleBasedStateMachine):
         doc = self.some_draft(data)
         if not doc or not doc.entities:
             return doc, None
-        return doc, data.draw(st.sampled_from([each.id for each in doc.entities]))
+        return doc, data.draw(st.sampled_from([entity.id for entity in doc.entities]))
 
     def some_item(self, data: st.DataObject, doc: DocumentState | None) -> ItemRef | None:
         if not doc:
             return None
         items: list[ItemRef] = [
-            *(EntityRef(each.id) for each in doc.entities),
-            *(RelationRef(each.id) for each in doc.relations),
-            *(LinkRef(each.cluster_id, each.entity_id) for each in doc.links),
+            *(EntityRef(entity.id) for entity in doc.entities),
+            *(RelationRef(relation.id) for relation in doc.relations),
+            *(LinkRef(link.cluster_id, link.entity_id) for link in doc.links),
             *(AttributeRef(row.id) for row in doc.attributes),
         ]
         return data.draw(st.sampled_from(items)) if items else None
@@ -259,9 +261,9 @@ class StoreRules(RuleBasedStateMachine):
 
 def _counted(doc: DocumentState) -> Counter[tuple[str, str, str]]:
     items = [
-        *(("entity", each.label, each.state.value) for each in doc.entities),
-        *(("relation", each.label, each.state.value) for each in doc.relations),
-        *(("link", "", each.state.value) for each in doc.links),
+        *(("entity", entity.label, entity.state.value) for entity in doc.entities),
+        *(("relation", relation.label, relation.state.value) for relation in doc.relations),
+        *(("link", "", link.state.value) for link in doc.links),
         *(("attribute", row.label, row.state.value) for row in doc.attributes),
     ]
     return Counter(items)

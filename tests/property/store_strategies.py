@@ -55,8 +55,8 @@ def entities(draw: st.DrawFn, of: Document, state: st.SearchStrategy[State]) -> 
     made = draw(st.lists(fragments(of), max_size=5))
     score = st.sampled_from(SCORES)
     return tuple(
-        Entity(f"E{index}", each, draw(label), draw(score), draw(state))
-        for index, each in enumerate(made)
+        Entity(f"E{index}", parts, draw(label), draw(score), draw(state))
+        for index, parts in enumerate(made)
     )
 
 
@@ -64,7 +64,7 @@ def entities(draw: st.DrawFn, of: Document, state: st.SearchStrategy[State]) -> 
 def predictions(draw: st.DrawFn, of: Document) -> Annotations:
     """What a model says: scores everywhere, every mention in at most one cluster."""
     found = draw(entities(of, st.just(State.UNDECIDED)))
-    ids = [each.id for each in found]
+    ids = [entity.id for entity in found]
     score = st.sampled_from(SCORES)
     relations = tuple(
         Relation(f"R{index}", head, tail, draw(st.sampled_from(RELATIONS)), draw(score))
@@ -76,7 +76,9 @@ def predictions(draw: st.DrawFn, of: Document) -> Annotations:
         Cluster(f"C{index}", tuple(half), 0.5, mention_scores=(draw(score),) * len(half))
         for index, half in enumerate(halves)
     )
-    said = draw(_attributes([*ids, *(each.id for each in relations)], st.just(State.UNDECIDED)))
+    said = draw(
+        _attributes([*ids, *(relation.id for relation in relations)], st.just(State.UNDECIDED))
+    )
     return Annotations(found, relations, clusters, attributes=said)
 
 
@@ -86,20 +88,20 @@ def foreign_annotations(draw: st.DrawFn, of: Document) -> Annotations:
     gold = draw(st.booleans())
     state = st.just(State.IMPORTED) if gold else st.sampled_from([*State])
     found = draw(entities(of, state))
-    ids = [each.id for each in found]
+    ids = [entity.id for entity in found]
     relations = tuple(
         Relation(f"R{index}", head, tail, draw(st.sampled_from(RELATIONS)), None, draw(state))
         for index, (head, tail) in enumerate(draw(_pairs(ids)))
     )
     groups = draw(st.lists(some(ids), max_size=2)) if ids else []
     if not gold and len(groups) > 1:
-        groups[1] = [each for each in groups[1] if each not in groups[0]]
+        groups[1] = [group for group in groups[1] if group not in groups[0]]
     clusters = tuple(
         Cluster(f"C{i}", tuple(group), state=draw(state), mention_states=draw(_each(state, group)))
         for i, group in enumerate(groups)
         if group
     )
-    said = draw(_attributes([*ids, *(each.id for each in relations)], state))
+    said = draw(_attributes([*ids, *(relation.id for relation in relations)], state))
     return Annotations(found, relations, clusters, attributes=said)
 
 
@@ -130,5 +132,5 @@ def some(ids: list[str]) -> st.SearchStrategy[list[str]]:
 def _pairs(ids: list[str]) -> st.SearchStrategy[list[tuple[str, str]]]:
     if not ids:
         return st.just([])
-    each = st.sampled_from(ids)
-    return st.lists(st.tuples(each, each), max_size=3)
+    drawn = st.sampled_from(ids)
+    return st.lists(st.tuples(drawn, drawn), max_size=3)

@@ -57,8 +57,8 @@ def documents(draw: st.DrawFn) -> AnnotatedDocument:
     """Entities of every shape over twelve tokens, relations and clusters between them."""
     labels = st.sampled_from((*LABELS, ""))
     entities = [
-        Entity(f"E{index}", each, draw(labels), state=draw(states))
-        for index, each in enumerate(draw(st.lists(fragments(), max_size=6)))
+        Entity(f"E{index}", spans, draw(labels), state=draw(states))
+        for index, spans in enumerate(draw(st.lists(fragments(), max_size=6)))
     ]
     relations, clusters = [], []
     if entities:
@@ -132,7 +132,7 @@ def test_scores_stay_in_their_range_and_know_their_order(
             assert low - 1e-9 <= value <= high + 1e-9
     assert report.spans.exact.both <= report.spans.overlap.both
     assert report.relations.shared_spans.both == report.relations.boundaries.both
-    by_label = [each.overlap.both for each in report.spans.labels.values()]
+    by_label = [label.overlap.both for label in report.spans.labels.values()]
     assert sum(by_label) == report.spans.overlap.both
 
 
@@ -162,7 +162,7 @@ def test_the_matching_is_as_large_as_scipys(first: list[Mention], second: list[M
 )
 def test_kappa_equals_scikit_learns(tokens: list[list[tuple[str, str]]]) -> None:
     metrics = pytest.importorskip("sklearn.metrics")
-    sides = [([one for one, _ in each], [other for _, other in each]) for each in tokens]
+    sides = [([one for one, _ in token], [other for _, other in token]) for token in tokens]
     found = kappa(sides, resamples=0).kappa
     first, second = ([label for side in sides for label in side[index]] for index in (0, 1))
     if not first or len({*first, *second}) == 1:
@@ -190,7 +190,7 @@ def token_labels(document: AnnotatedDocument) -> list[str]:
             for span in entity.fragments:
                 for position in range(span.char_start, span.char_end, 2):
                     labels[position // 2].add(entity.label)
-    return ["+".join(sorted(each)) or "O" for each in labels]
+    return ["+".join(sorted(label)) or "O" for label in labels]
 
 
 @st.composite
@@ -211,7 +211,7 @@ def flat_documents(draw: st.DrawFn) -> AnnotatedDocument:
 def test_spans_equal_nervaluates(first: AnnotatedDocument, second: AnnotatedDocument) -> None:
     nervaluate = pytest.importorskip("nervaluate")
     spans = agreement([first], [second]).spans
-    sides = [[nervaluate_spans(each)] for each in (first, second)]
+    sides = [[nervaluate_spans(document)] for document in (first, second)]
     overall = nervaluate.Evaluator(*sides, tags=[*LABELS], loader="dict").evaluate()["overall"]
     for score, name in ((spans.exact, "strict"), (spans.boundaries, "exact")):
         if score.f1 is not None:
@@ -221,8 +221,8 @@ def test_spans_equal_nervaluates(first: AnnotatedDocument, second: AnnotatedDocu
 
 def nervaluate_spans(document: AnnotatedDocument) -> list[dict[str, Any]]:
     return [
-        {"label": each.label, "start": each.span.char_start, "end": each.span.char_end}
-        for each in document.annotations.entities
+        {"label": entity.label, "start": entity.span.char_start, "end": entity.span.char_end}
+        for entity in document.annotations.entities
     ]
 
 
@@ -231,7 +231,9 @@ def nervaluate_spans(document: AnnotatedDocument) -> list[dict[str, Any]]:
 def test_coreference_equals_scorchs(first: AnnotatedDocument, second: AnnotatedDocument) -> None:
     scores = pytest.importorskip("scorch.scores")
     found = agreement([first], [second]).coreference
-    sides = [without_singletons(partition(scorable(each).clusters)) for each in (first, second)]
+    sides = [
+        without_singletons(partition(scorable(document).clusters)) for document in (first, second)
+    ]
     mentions = [{mention for cluster in side for mention in cluster} for side in sides]
     for mine, name in ((found.muc, "muc"), (found.b3, "b_cubed"), (found.ceafe, "ceaf_e")):
         if mine.f1 is None:
@@ -248,7 +250,7 @@ def test_coreference_equals_scorchs(first: AnnotatedDocument, second: AnnotatedD
 def test_differences_mirror_each_other(first: AnnotatedDocument, second: AnnotatedDocument) -> None:
     there = differences([first], [second], SYMMETRIC)
     back = differences([second], [first], SYMMETRIC)
-    assert there == [mirrored(each) for each in back]
+    assert there == [mirrored(difference) for difference in back]
 
 
 def mirrored(found: Difference) -> Difference:
@@ -270,16 +272,18 @@ def test_differences_account_for_all_that_is_not_shared(
         sides = Counter(
             [
                 side
-                for each in found
-                if each.layer is layer
+                for difference in found
+                if difference.layer is layer
                 for side in ("first", "second")
-                if getattr(each, side) is not None
+                if getattr(difference, side) is not None
             ]
         )
         assert sides["first"] == score.first - score.both
         assert sides["second"] == score.second - score.both
-    links = [each for each in found if each.layer is Layer.COREFERENCE]
-    clusters = [without_singletons(partition(scorable(each).clusters)) for each in (first, second)]
+    links = [difference for difference in found if difference.layer is Layer.COREFERENCE]
+    clusters = [
+        without_singletons(partition(scorable(document).clusters)) for document in (first, second)
+    ]
     assert (links == []) == (set(clusters[0]) == set(clusters[1]))
 
 
@@ -291,10 +295,10 @@ def test_differences_come_in_text_order(
     starts = [
         min(
             fragments[0].char_start
-            for side in (each.first, each.second)
+            for side in (difference.first, difference.second)
             if side is not None
             for fragments in side.fragments
         )
-        for each in differences([first], [second], SYMMETRIC)
+        for difference in differences([first], [second], SYMMETRIC)
     ]
     assert starts == sorted(starts)

@@ -32,7 +32,7 @@ pairs = st.lists(st.tuples(flat_documents(), flat_documents()), min_size=1, max_
 
 
 def scorables(documents: list[FlatDocument]) -> list[Scorable]:
-    return [Scorable(str(index), frozenset(each)) for index, each in enumerate(documents)]
+    return [Scorable(str(index), frozenset(document)) for index, document in enumerate(documents)]
 
 
 def tags_of(document: FlatDocument) -> list[str]:

@@ -25,7 +25,7 @@ from tests.strategies import annotated_documents
 def training_documents(draw: st.DrawFn) -> TrainingDocument:
     """Documents whose entities cut tokens, with a state for each mention of a cluster."""
     found = draw(annotated_documents(states=tuple(State)))
-    clusters = tuple(_with_states(draw, each) for each in found.annotations.clusters)
+    clusters = tuple(_with_states(draw, cluster) for cluster in found.annotations.clusters)
     annotations = replace(found.annotations, clusters=clusters)
     text = found.document.text
     document = replace(found.document, tokens=analyse(text, []), fields={"complete": "no"})
@@ -62,7 +62,7 @@ def test_a_line_gives_back_what_was_written(document: TrainingDocument) -> None:
 def test_masks_hold_in_every_layer(document: TrainingDocument) -> None:
     verdicts = verdicts_of(document)
     annotations = document.annotated.annotations
-    undecided = {each for each, found in verdicts.entities.items() if found is Verdict.MASKED}
+    undecided = {entity for entity, found in verdicts.entities.items() if found is Verdict.MASKED}
     for relation in annotations.relations:
         if {relation.head, relation.tail} & undecided:
             assert verdicts.relations[relation.id] is Verdict.MASKED
@@ -76,14 +76,16 @@ def test_masks_hold_in_every_layer(document: TrainingDocument) -> None:
 @given(training_documents())
 def test_positives_are_what_the_verdicts_call_positive(document: TrainingDocument) -> None:
     verdicts, found = verdicts_of(document), positives(document.annotated).annotations
-    assert {each.id for each in found.entities} == _positive(verdicts.entities)
-    assert {each.id for each in found.relations} == _positive(verdicts.relations)
+    assert {entity.id for entity in found.entities} == _positive(verdicts.entities)
+    assert {relation.id for relation in found.relations} == _positive(verdicts.relations)
     assert _mentions(found) <= _positive(verdicts.mentions)
 
 
 def _positive(verdicts: Mapping[Any, Verdict]) -> set[Any]:
-    return {each for each, found in verdicts.items() if found is Verdict.POSITIVE}
+    return {verdict for verdict, found in verdicts.items() if found is Verdict.POSITIVE}
 
 
 def _mentions(annotations: Annotations) -> set[tuple[str, str]]:
-    return {(each.id, mention) for each in annotations.clusters for mention in each.mentions}
+    return {
+        (cluster.id, mention) for cluster in annotations.clusters for mention in cluster.mentions
+    }

@@ -187,7 +187,7 @@ class StoreMachine(StoreRules):
     def add_relation(self, data: st.DataObject, who: int, label: str) -> None:
         doc, actions = self.some_draft(data), self.authors[who].actions
         if doc and doc.entities:
-            ids = st.sampled_from([each.id for each in doc.entities])
+            ids = st.sampled_from([entity.id for entity in doc.entities])
             number, head, tail = doc.stored.number, data.draw(ids), data.draw(ids)
             self.attempt(lambda: actions.add_relation(number, head, tail, label))
 
@@ -195,7 +195,7 @@ class StoreMachine(StoreRules):
     def invert(self, data: st.DataObject, who: int) -> None:
         doc, actions = self.some_draft(data), self.authors[who].actions
         if doc and doc.relations:
-            chosen = data.draw(st.sampled_from([each.id for each in doc.relations]))
+            chosen = data.draw(st.sampled_from([relation.id for relation in doc.relations]))
             number = doc.stored.number
             self.attempt(lambda: actions.invert(number, chosen))
 
@@ -203,7 +203,7 @@ class StoreMachine(StoreRules):
     def join(self, data: st.DataObject, who: int) -> None:
         doc, entity = self.some_entity(data)
         if doc and entity and doc.clusters:
-            chosen = data.draw(st.sampled_from([each.id for each in doc.clusters]))
+            chosen = data.draw(st.sampled_from([cluster.id for cluster in doc.clusters]))
             number, actions = doc.stored.number, self.authors[who].actions
             self.attempt(lambda: actions.join(number, entity, chosen))
 
@@ -211,7 +211,7 @@ class StoreMachine(StoreRules):
     def new_cluster(self, data: st.DataObject, who: int) -> None:
         doc, actions = self.some_draft(data), self.authors[who].actions
         if doc and doc.entities:
-            mentions = data.draw(some([each.id for each in doc.entities]))
+            mentions = data.draw(some([entity.id for entity in doc.entities]))
             number = doc.stored.number
             self.attempt(lambda: actions.new_cluster(number, mentions))
 
@@ -226,7 +226,7 @@ class StoreMachine(StoreRules):
     def merge(self, data: st.DataObject, who: int) -> None:
         doc, actions = self.some_draft(data), self.authors[who].actions
         if doc and doc.clusters:
-            ids = st.sampled_from([each.id for each in doc.clusters])
+            ids = st.sampled_from([cluster.id for cluster in doc.clusters])
             number, one, other = doc.stored.number, data.draw(ids), data.draw(ids)
             self.attempt(lambda: actions.merge(number, one, other))
 
@@ -367,9 +367,9 @@ def _import(project: Project, name: str, items: list[Any]) -> None:
 def _repeats_itself(items: list[tuple[AnnotatedDocument, Any]]) -> bool:
     """Whether a file has a text or a mention twice: then it may say two things about the same."""
     said = [
-        (each.document.text, entity and (entity.label, entity.fragments))
-        for each, _ in items
-        for entity in (None, *each.annotations.entities)
+        (item.document.text, entity and (entity.label, entity.fragments))
+        for item, _ in items
+        for entity in (None, *item.annotations.entities)
     ]
     return len(set(said)) < len(said)
 

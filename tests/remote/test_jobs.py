@@ -245,9 +245,9 @@ def test_no_shell_reads_the_name_of_a_run_folder(
 
 def test_runs_with_odd_names_do_not_share_a_folder_there(tmp_path: Path) -> None:
     runs = [Run(tmp_path / name) for name in ("a b", "a;b", "..")]
-    for each in runs:
-        each.folder.mkdir(exist_ok=True)
-    folders = {jobs.new_location(each, "gpubox", "python3", False).folder for each in runs}
+    for run in runs:
+        run.folder.mkdir(exist_ok=True)
+    folders = {jobs.new_location(run, "gpubox", "python3", False).folder for run in runs}
     assert len(folders) == 3
     assert not any(folder.endswith("..") for folder in folders)
 
@@ -258,7 +258,7 @@ def test_nobody_else_reads_a_job_and_what_comes_back_is_plain(
     location = start(run, task("1", "0", model=SCI))
     follow(run, location, _silent, _never)
     folder = server.home / location.folder
-    open_to_others = [each for each in (folder, *folder.rglob("*")) if each.stat().st_mode & 0o077]
+    open_to_others = [file for file in (folder, *folder.rglob("*")) if file.stat().st_mode & 0o077]
     assert open_to_others == []
     model = folder / "run" / "model"
     (model / "link").symlink_to("/etc/hostname")

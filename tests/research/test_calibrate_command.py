@@ -35,7 +35,7 @@ def warm_folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
     calibrations = dict.fromkeys(("entity", "relation", "coreference"), SCALE)
     settings = scale_settings(folder.config.settings, calibrations)
     scores = folder.config.scores | {
-        "calibration": {task: each.to_json() for task, each in calibrations.items()}
+        "calibration": {task: calibration.to_json() for task, calibration in calibrations.items()}
     }
     with new_folder(output) as work:
         write_like(folder, work, replace(folder.config, settings=settings, scores=scores), ())
@@ -59,7 +59,7 @@ def test_the_command_writes_a_model(
         main(words)
     assert ended.value.code == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [each.get("task") for each in events] == ["entity", "relation", "coreference", None]
+    assert [event.get("task") for event in events] == ["entity", "relation", "coreference", None]
     config = open_folder(output).config
     assert config.settings.thresholds == open_folder(model_folder).config.settings.thresholds
     assert config.scores["calibration"]["entity"]["items"] == 20
@@ -79,8 +79,8 @@ def test_thresholds_are_fitted_to_other_gold(
     assert ended.value.code == 0
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     before, after = events[0]["scores"], events[1]["scores"]
-    assert sum(after[each] for each in before) >= sum(before.values())
-    old, new = (open_folder(each) for each in (model_folder, output))
+    assert sum(after[key] for key in before) >= sum(before.values())
+    old, new = (open_folder(folder) for folder in (model_folder, output))
     assert new.config.scores["int8"] == after and new.config.scores["documents"] == len(
         TEN_SENTENCES
     )
@@ -112,13 +112,13 @@ def test_the_configuration_comes_back(warm_folder: Path) -> None:
 def test_the_extractor_predicts_the_same(model_folder: Path, warm_folder: Path) -> None:
     cold, warm = (Extractor.load(folder, threads=1) for folder in (model_folder, warm_folder))
     for item in TEN_SENTENCES:
-        left, right = (each.annotate(item.document).annotations for each in (cold, warm))
+        left, right = (model.annotate(item.document).annotations for model in (cold, warm))
         assert [(e.fragments, e.label) for e in left.entities] == [
             (e.fragments, e.label) for e in right.entities
         ]
         assert [r.label for r in left.relations] == [r.label for r in right.relations]
         assert len(left.clusters) == len(right.clusters)
-        scores = [[each.score or 0.0 for each in items.entities] for items in (left, right)]
+        scores = [[entity.score or 0.0 for entity in items.entities] for items in (left, right)]
         assert all(new < old for old, new in zip(*scores, strict=True))
     surest = warm.with_settings({"entity": 0.9999}).annotate(TEN_SENTENCES[0].document)
     assert not surest.annotations.entities  # a threshold is on the scale of what is shown
@@ -132,7 +132,7 @@ def test_given_entities_keep_and_relations_are_the_same(
             Extractor.load(folder, threads=1).annotate_given(item).annotations
             for folder in (model_folder, warm_folder)
         ]
-        labels = [[relation.label for relation in each.relations] for each in found]
+        labels = [[relation.label for relation in said.relations] for said in found]
         assert labels[0] == labels[1] != []
 
 

@@ -193,7 +193,9 @@ def test_losses_are_sums_over_documents(
     network = build_dygie_network(make_config(network="dygie"), labels).eval()
     examples = [_example(item, labels, rules) for item in TEN_SENTENCES[:2]]
     both = sentence_losses(network, collate_sentences(examples, rules.pad))
-    single = [sentence_losses(network, collate_sentences([each], rules.pad)) for each in examples]
+    single = [
+        sentence_losses(network, collate_sentences([example], rules.pad)) for example in examples
+    ]
     for task in ("entity", "relation", "coreference"):
         parts = torch.stack([getattr(losses, task) for losses in single])
         torch.testing.assert_close(getattr(both, task), parts.sum(), rtol=1e-4, atol=1e-4)

@@ -40,8 +40,8 @@ def test_every_edge_is_as_likely(field_graph: Path) -> None:
         assert max(drawn.values()) < 3 * min(drawn.values())
         assert len(draw_edges(graph, 1000)) == edges
         assert draw_edges(graph, 3, seed=5) == draw_edges(graph, 3, seed=5)
-        assert [each.edge.documents for each in draw_edges(graph, 9, least=2)] == [2]
-        assert {each.edge.label for each in draw_edges(graph, 9, relation="compare")} == {"COMPARE"}
+        assert [edge.edge.documents for edge in draw_edges(graph, 9, least=2)] == [2]
+        assert {edge.edge.label for edge in draw_edges(graph, 9, relation="compare")} == {"COMPARE"}
 
 
 def test_a_sheet_shows_both_mentions(field_graph: Path, tmp_path: Path) -> None:
@@ -97,7 +97,10 @@ def test_precision_by_relation() -> None:
         Judgement("B", True),
         Judgement("B", None),
     ]
-    found = [(each.relation, each.judged, each.correct) for each in precisions(judged)]
+    found = [
+        (precision.relation, precision.judged, precision.correct)
+        for precision in precisions(judged)
+    ]
     assert found == [("all", 5, 4), ("A", 4, 3), ("B", 1, 1)]
     assert precisions([Judgement("A", None)]) == []
 

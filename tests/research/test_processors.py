@@ -23,11 +23,11 @@ def test_seven_bits_predict_nearly_the_same(tmp_path: Path) -> None:
     graph = onnx.load(folder / "model.int8.onnx").graph
     weights = {node.input[1] for node in graph.node if node.op_type == "MatMulInteger"}
     arrays = [
-        onnx.numpy_helper.to_array(each) for each in graph.initializer if each.name in weights
+        onnx.numpy_helper.to_array(tensor) for tensor in graph.initializer if tensor.name in weights
     ]
-    assert arrays and all(each.min() >= -64 and each.max() <= 63 for each in arrays)
+    assert arrays and all(array.min() >= -64 and array.max() <= 63 for array in arrays)
     [here], [there] = (Extractor.load(model, threads=1)([TEXT]) for model in ("sci", folder))
-    labels = [{each.label for each in one.annotations.entities} for one in (here, there)]
+    labels = [{entity.label for entity in one.annotations.entities} for one in (here, there)]
     assert labels[0] and labels[0] == labels[1]
 
 

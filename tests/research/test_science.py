@@ -26,5 +26,5 @@ def test_each_abstract_is_predicted_by_the_network_of_its_fold() -> None:
     networks = [pipeline(), pipeline()]
     both = ByFold(networks, {one.text_sha256: 0, two.text_sha256: 1})
     both.predict_batch([one, two], DecodeSettings())
-    seen = [len(each.network.windows) for each in networks]  # type: ignore[attr-defined]
+    seen = [len(network.network.windows) for network in networks]  # type: ignore[attr-defined]
     assert seen == [1, 1]

@@ -32,8 +32,8 @@ def test_every_second_abstract_comes_with_its_title(tmp_path: Path) -> None:
         _shard(tmp_path, _record("d"), _record("e"), name="plain.jsonl"),
     ]
     found = list(read_unlabelled(shards, 4))
-    assert [each.doc_key for each in found] == ["a", "b", "c", "d"]
-    assert [each.text for each in found] == list(unlabelled_texts(shards, 4))
+    assert [document.doc_key for document in found] == ["a", "b", "c", "d"]
+    assert [document.text for document in found] == list(unlabelled_texts(shards, 4))
     assert found[0].text == "Abstract of a."
     assert found[1].text == "Title of b\nAbstract of b."
     assert len(found[1].tokens.sentences) == 2
@@ -47,7 +47,7 @@ def test_what_may_not_be_bundled_is_left_out(tmp_path: Path) -> None:
         _record("gpl", source="hoc"),
         _record("open", source="arxiv", year=1999),
     ]
-    assert [each.doc_key for each in read_unlabelled([_shard(tmp_path, *records)], 9)] == [
+    assert [document.doc_key for document in read_unlabelled([_shard(tmp_path, *records)], 9)] == [
         "free",
         "open",
     ]
@@ -55,7 +55,7 @@ def test_what_may_not_be_bundled_is_left_out(tmp_path: Path) -> None:
 
 def test_a_record_without_a_name_is_called_by_its_place(tmp_path: Path) -> None:
     shard = _shard(tmp_path, {"abstract": "One."}, {"abstract": "Two."}, name="texts.jsonl")
-    assert [each.doc_key for each in read_unlabelled([shard], 9)] == [
+    assert [document.doc_key for document in read_unlabelled([shard], 9)] == [
         "texts.jsonl:1",
         "texts.jsonl:2",
     ]

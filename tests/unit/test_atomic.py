@@ -103,10 +103,10 @@ def test_a_new_folder_takes_no_name_of_another(tmp_path: Path) -> None:
 
 def test_leftovers_of_a_target_go_when_they_are_old(tmp_path: Path) -> None:
     old, other, fresh = (atomic.partial_path(tmp_path / name) for name in ("a[1]", "b", "a[1]"))
-    for each in (old, other, fresh):
-        each.touch()
-    for each in (old, other):
-        os.utime(each, (time.time() - 100,) * 2)
+    for file in (old, other, fresh):
+        file.touch()
+    for file in (old, other):
+        os.utime(file, (time.time() - 100,) * 2)
     atomic.remove_leftovers(tmp_path, older_than=50, of=tmp_path / "a[1]")
     assert names(tmp_path) == sorted([other.name, fresh.name])
     atomic.remove_leftovers(tmp_path)

@@ -23,11 +23,13 @@ from tests.unit.frozen import FROZEN, WRITERS
 
 def _annotations(file: Path) -> list[Annotations]:
     documents = [*read([str(file)])]
-    return [each.annotations for each in documents if isinstance(each, AnnotatedDocument)]
+    return [
+        document.annotations for document in documents if isinstance(document, AnnotatedDocument)
+    ]
 
 
 def test_there_is_a_frozen_file_of_every_version() -> None:
-    assert {each.name for each in FROZEN.iterdir()} >= {*WRITERS}
+    assert {file.name for file in FROZEN.iterdir()} >= {*WRITERS}
 
 
 @pytest.mark.parametrize("script", FROZEN.glob("graph_*.sql"), ids=lambda script: script.stem)
@@ -56,13 +58,15 @@ def test_an_export(export: Path) -> None:
 
 def test_an_export_with_the_state_of_its_project() -> None:
     items = [*read([str(FROZEN / "export_1_with_state.jsonl")])]
-    states = [each.project_state for each in items if isinstance(each, AnnotatedDocument)]
-    assert [each and each.note for each in states] == ["", "doubtful: \u03b1-tuned?"]
+    states = [item.project_state for item in items if isinstance(item, AnnotatedDocument)]
+    assert [state and state.note for state in states] == ["", "doubtful: \u03b1-tuned?"]
     assert states[1] and {*states[1].layers.values()} == {Completeness.DONE}
-    assert [each.state for each in states[1].everything.entities].count(State.REJECTED) == 1
+    assert [entity.state for entity in states[1].everything.entities].count(State.REJECTED) == 1
 
 
 @pytest.mark.parametrize("release", FROZEN.glob("release_*"), ids=lambda release: release.name)
 def test_a_release(release: Path) -> None:
-    found = [each for file in (release / "data").iterdir() for each in _annotations(file)]
-    assert sorted(len(each.entities) for each in found) == [2, 4]
+    found = [
+        annotation for file in (release / "data").iterdir() for annotation in _annotations(file)
+    ]
+    assert sorted(len(said.entities) for said in found) == [2, 4]

@@ -14,17 +14,17 @@ ALL, FIRST = 15, 13
 
 def against(project: Project, name: str, number: int = 1) -> Adjudication:
     sides = other_sources(project, Decisions(project))
-    return Adjudication(project, [each for each in sides if each.name == name], number)
+    return Adjudication(project, [side for side in sides if side.name == name], number)
 
 
 def kinds(desk: Adjudication) -> list[str]:
-    return [each.kind for each in desk.view().lines]
+    return [line.kind for line in desk.view().lines]
 
 
 def look_at(desk: Adjudication, kind: str, words: str = "") -> None:
     """Put the focus on the difference of a kind, by keys."""
     for _ in desk.view().lines:
-        [now] = [each for each in desk.view().lines if each.focused]
+        [now] = [line for line in desk.view().lines if line.focused]
         if now.kind == kind and words in f"{now.here} {now.there}":
             return
         assert not desk.press("tab").problem
@@ -37,7 +37,7 @@ def holds(project: Project) -> object:
 
 
 def waiting(project: Project) -> set[str]:
-    return {each.key for each in disputes(project)}
+    return {dispute.key for dispute in disputes(project)}
 
 
 def entities(project: Project) -> list[Entity]:

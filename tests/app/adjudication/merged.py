@@ -60,7 +60,9 @@ def _bens_first(project: Project) -> None:
     actions.invert(1, "encoder tagger2")
     actions.set_label(1, RelationRef("features window"), "FEATURE-OF")
     actions.add_relation(1, study, "clauses", "USED-FOR")
-    [second] = [each.id for each in project.document_state(1).clusters if each.id == "of window"]
+    [second] = [
+        cluster.id for cluster in project.document_state(1).clusters if cluster.id == "of window"
+    ]
     actions.join(1, "it", second)
     actions.reject(1, LinkRef("of tagger1", "approach"))
 

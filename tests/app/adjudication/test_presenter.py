@@ -51,7 +51,7 @@ class TestRefusals:
             and "settled, 1 not: 'error study' is not an entity" in feedback.message
         )
         assert kinds(desk) == ["relation: only there"]
-        assert [each.key for each in disputes(project) if each.number == 1] != []
+        assert [dispute.key for dispute in disputes(project) if dispute.number == 1] != []
 
     def test_keys_without_a_meaning_here(self, desk: Adjudication) -> None:
         for key in ("3", "s", "r", "é", "f12", "F"):
@@ -77,7 +77,7 @@ class TestGoing:
         desk.press("tab")
         desk.press("enter")
         assert kinds(desk) == [before[0], *before[2:]]
-        assert [each.focused for each in desk.view().lines].index(True) == 1
+        assert [line.focused for line in desk.view().lines].index(True) == 1
 
     def test_tab_goes_round(self, desk: Adjudication) -> None:
         desk.press("shift+tab")
@@ -132,7 +132,7 @@ class TestGoing:
             assert desk.item == item
 
     def test_own_keys(self, project: Project) -> None:
-        sides = [each for each in other_sources(project, Decisions(project)) if each.merged]
+        sides = [source for source in other_sources(project, Decisions(project)) if source.merged]
         use_keys({"accept": "space"})
         desk = Adjudication(project, sides, 1)
         assert desk.press("enter").problem
@@ -164,11 +164,11 @@ class TestOthers:
         assert desk.view().there.name == "model first@aaaaaaaa"
         assert kinds(desk) == ["mention: only there", "relation: only there"]
         desk.press("enter")
-        assert "task" in {each.id for each in entities(project)}
+        assert "task" in {entity.id for entity in entities(project)}
 
     def test_a_merge_that_was_undone_is_no_side(self, project: Project) -> None:
         project.undo()
-        assert [each.name for each in other_sources(project, Decisions(project))] == [
+        assert [source.name for source in other_sources(project, Decisions(project))] == [
             "model:first@aaaaaaaa"
         ]
 
@@ -179,14 +179,14 @@ class TestOthers:
         desk = against(project, BEN)
         assert desk.press("u").message == "decision taken back"
         assert desk.view().there.name == "model first@aaaaaaaa"
-        assert [each.focused for each in desk.view().lines].index(True) == 0
+        assert [line.focused for line in desk.view().lines].index(True) == 0
 
 
 def test_random_keys(path: Path) -> None:
     with open_project(path, "ann") as project:
         _press_at_random(against(project, BEN), project)
-    bad = [each for each in examine(path).findings if each.severity is Severity.ERROR]
-    assert [each.check for each in bad] == []
+    bad = [finding for finding in examine(path).findings if finding.severity is Severity.ERROR]
+    assert [finding.check for finding in bad] == []
 
 
 def _press_at_random(desk: Adjudication, project: Project) -> None:
@@ -195,5 +195,5 @@ def _press_at_random(desk: Adjudication, project: Project) -> None:
     for _ in range(300):
         desk.press(chance.choice(keys))
         view, footer = desk.view(), desk.footer()
-        assert footer and sum(each.focused for each in view.lines) == bool(view.lines)
+        assert footer and sum(line.focused for line in view.lines) == bool(view.lines)
     assert open_differences(project) == len(waiting(project)) == desk.backlog.total

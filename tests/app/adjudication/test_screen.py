@@ -69,7 +69,7 @@ async def test_a_decision_is_in_the_file_at_once(path: Path) -> None:
         assert _left(path) == before
         await pilot.click(DifferencesPane, offset=(5, 3))
         lines = _screen(app).adjudication.view().lines
-        assert [each.focused for each in lines].index(True) == 2
+        assert [line.focused for line in lines].index(True) == 2
 
 
 async def test_leaving_puts_the_focus_on_the_difference(path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_d_compares_with_the_newest_model(path: Path) -> None:
         await pilot.press("<", "d")
         await until(pilot, lambda: isinstance(app.screen, AdjudicationScreen))
         assert "p.sciextract ⇄ model first@aaaaaaaa" in shown(pilot)
-        assert [each.here for each in _screen(app).adjudication.view().lines] == ["nothing"] * 2
+        assert [line.here for line in _screen(app).adjudication.view().lines] == ["nothing"] * 2
         assert "noun chunking" in shown(pilot) and "rejected here" in shown(pilot)
         await pilot.press("d")
         await until(pilot, lambda: app.screen is desk_of(app))

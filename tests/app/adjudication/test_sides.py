@@ -66,15 +66,15 @@ class TestSides:
     def test_the_focus_is_where_something_is(self, desk: Adjudication) -> None:
         look_at(desk, "mention: only there")
         assert desk.view().there.focused
-        assert [each.words for each in desk.footer()[:2]] == ["take theirs", "keep nothing"]
+        assert [hint.words for hint in desk.footer()[:2]] == ["take theirs", "keep nothing"]
         look_at(desk, "mention: only here")
         assert desk.view().here.focused
-        assert [each.words for each in desk.footer()[:2]] == ["keep mine", "remove it"]
+        assert [hint.words for hint in desk.footer()[:2]] == ["keep mine", "remove it"]
 
     def test_accepting_what_is_only_there(self, desk: Adjudication, project: Project) -> None:
         look_at(desk, "mention: only there")
         desk.press("enter")
-        found = [each.text_of(project.document_state(1).text) for each in entities(project)]
+        found = [entity.text_of(project.document_state(1).text) for entity in entities(project)]
         assert "error study" in found
 
     def test_rejecting_what_is_only_there_changes_nothing(
@@ -88,7 +88,7 @@ class TestSides:
     def test_rejecting_what_is_only_here(self, desk: Adjudication, project: Project) -> None:
         look_at(desk, "mention: only here")
         assert "2 items that depended on it" in desk.press("x").message
-        assert "speed" not in {each.id for each in entities(project)}
+        assert "speed" not in {entity.id for entity in entities(project)}
 
     def test_o_turns_the_keys_around(self, desk: Adjudication, project: Project) -> None:
         look_at(desk, "mention: other type")
@@ -118,9 +118,12 @@ def test_relations(desk: Adjudication, project: Project, kind: str, label: str) 
     theirs = now.dispute.difference.second
     desk.press("x")
     relations = project.document(1).annotations.relations
-    ends = [[fragments_of(project, end) for end in (each.head, each.tail)] for each in relations]
+    ends = [
+        [fragments_of(project, end) for end in (relation.head, relation.tail)]
+        for relation in relations
+    ]
     assert theirs is not None and list(theirs.fragments) in ends
-    assert label in {each.label for each in relations}
+    assert label in {relation.label for relation in relations}
 
 
 def test_another_cluster(desk: Adjudication, project: Project) -> None:
@@ -128,7 +131,7 @@ def test_another_cluster(desk: Adjudication, project: Project) -> None:
     assert desk.view().here.summary == ("nothing", "cluster b: ‹window baseline›, ‹baseline›")
     assert desk.view().there.summary[1] == "cluster b: ‹It›, ‹window baseline›, ‹baseline›"
     desk.press("enter")
-    homes = {each.cluster_id for each in project.document_state(1).links_of("it") if each.in_view}
+    homes = {link.cluster_id for link in project.document_state(1).links_of("it") if link.in_view}
     assert homes == {"of window"}
 
 
@@ -137,11 +140,11 @@ class TestPassages:
         look_at(desk, "mention: other edges")
         view = desk.view()
         text = view.here.passage.text
-        [focused] = [each for each in view.here.passage.marks if each.focused]
-        [partner] = [each for each in view.there.passage.marks if each.partner]
+        [focused] = [mark for mark in view.here.passage.marks if mark.focused]
+        [partner] = [mark for mark in view.there.passage.marks if mark.partner]
         assert text[focused.char_start : focused.char_end] == "Ledger corpus"
         assert text[partner.char_start : partner.char_end] == "corpus"
-        assert not any(each.focused for each in view.there.passage.marks)
+        assert not any(mark.focused for mark in view.there.passage.marks)
 
     def test_where_a_side_has_nothing_the_place_is_in_sight(self, desk: Adjudication) -> None:
         look_at(desk, "mention: only there")
@@ -151,7 +154,7 @@ class TestPassages:
     def test_clusters_share_letters(self, desk: Adjudication) -> None:
         view = desk.view()
         letters = [
-            {each.item_id: each.cluster for each in side.passage.marks}
+            {mark.item_id: mark.cluster for mark in side.passage.marks}
             for side in (view.here, view.there)
         ]
         assert letters[0]["tagger2"] == letters[1]["tagger2"] == "a"
@@ -170,7 +173,7 @@ class TestUndo:
         look_at(desk, "mention: other type")
         desk.press("x")
         assert desk.press("u").message == "decision taken back"
-        [now] = [each for each in desk.view().lines if each.focused]
+        [now] = [line for line in desk.view().lines if line.focused]
         assert (now.kind, len(kinds(desk))) == ("mention: other type", FIRST)
         assert holds(project) == before
         assert open_differences(project) == ALL
@@ -221,8 +224,8 @@ class TestAll:
     def test_all_of_theirs_leaves_no_difference(self, desk: Adjudication, project: Project) -> None:
         for key in ("A", "o", "enter"):
             desk.press(key)
-        assert {each.number for each in disputes(project)} == {2}
-        assert {each.difference.second for each in disputes(project)} != {None}
+        assert {dispute.number for dispute in disputes(project)} == {2}
+        assert {dispute.difference.second for dispute in disputes(project)} != {None}
 
     def test_the_question_counts_and_can_be_left(
         self, desk: Adjudication, project: Project
@@ -236,5 +239,5 @@ class TestAll:
 
 
 def test_states_of_the_other_side_are_theirs(desk: Adjudication) -> None:
-    marks = {each.item_id: each.state for each in desk.view().there.passage.marks}
+    marks = {mark.item_id: mark.state for mark in desk.view().there.passage.marks}
     assert marks["lexicon"] is State.EDITED

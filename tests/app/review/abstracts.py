@@ -148,7 +148,7 @@ def _spoil(entities: dict[str, Entity], name: str, chance: random.Random) -> Non
     if kind == "missing":
         del entities[name]
     elif kind == "type":
-        others = [each for each in SCIERC.entity_labels if each != entity.label]
+        others = [label for label in SCIERC.entity_labels if label != entity.label]
         entities[name] = replace(entity, label=chance.choice(others), score=0.6)
     else:
         tokens = document().tokens
@@ -178,7 +178,7 @@ def _spoiled_clusters(clusters: tuple[Cluster, ...], chance: random.Random) -> t
     """One mention is deleted."""
     first = clusters[0]
     forgotten = chance.choice(first.mentions[1:])
-    kept = tuple(each for each in first.mentions if each != forgotten)
+    kept = tuple(mention for mention in first.mentions if mention != forgotten)
     return (replace(first, mentions=kept), *clusters[1:])
 
 
@@ -190,7 +190,7 @@ def project_with(
     MADE.add(project)
     documents = [document(text, f"d{place}") for place, text in enumerate(texts, start=1)]
     job = Import(project, "import:a.jsonl", {"path": "a.jsonl"})
-    job.add([(AnnotatedDocument(each), ()) for each in documents])
+    job.add([(AnnotatedDocument(doc), ()) for doc in documents])
     if said is not None:
         predict(project, said, documents[0])
     return project
@@ -215,9 +215,9 @@ def truth_of(annotations: Annotations) -> Truth:
     """What annotations say, without ids."""
     mentions = {e.id: (e.span.char_start, e.span.char_end, e.label) for e in annotations.entities}
     relations: set[tuple[frozenset[Mention] | tuple[Mention, ...], str]] = set()
-    for each in annotations.relations:
-        ends = (mentions[each.head], mentions[each.tail])
-        relations.add((frozenset(ends) if each.label in SYMMETRIC else ends, each.label))
+    for relation in annotations.relations:
+        ends = (mentions[relation.head], mentions[relation.tail])
+        relations.add((frozenset(ends) if relation.label in SYMMETRIC else ends, relation.label))
     clusters = {frozenset(mentions[m] for m in c.mentions) for c in annotations.clusters}
     return frozenset(mentions.values()), frozenset(relations), frozenset(clusters)
 

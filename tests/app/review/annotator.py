@@ -88,7 +88,7 @@ class Annotator:
                 self.press("e" if row.char_end < wanted.char_end else "E")
 
     def _decide_relation(self, row: RelationRow) -> None:
-        head, tail = (self._name(each) for each in (row.head, row.tail))
+        head, tail = (self._name(end) for end in (row.head, row.tail))
         wanted = self._label(head, tail)
         turned = self._label(tail, head)
         if wanted is None and turned is None:
@@ -101,22 +101,22 @@ class Annotator:
             self.press("enter")
 
     def _decide_link(self, link: LinkRef) -> None:
-        names = [self._name(each.entity_id) for each in self.view.members[link.cluster_id]]
+        names = [self._name(member.entity_id) for member in self.view.members[link.cluster_id]]
         mine, first = self._name(link.entity_id), names[0]
-        together = any({mine, first} <= set(each.mentions) for each in self.right.clusters)
+        together = any({mine, first} <= set(cluster.mentions) for cluster in self.right.clusters)
         self.press("enter" if together else "x")
 
     def _label(self, head: str | None, tail: str | None) -> str | None:
-        for each in self.right.relations:
-            ends = (each.head, each.tail)
-            if ends == (head, tail) or (each.label in SYMMETRIC and ends == (tail, head)):
-                return each.label
+        for relation in self.right.relations:
+            ends = (relation.head, relation.tail)
+            if ends == (head, tail) or (relation.label in SYMMETRIC and ends == (tail, head)):
+                return relation.label
         return None
 
     def _meant(self, row: EntityRow) -> str | None:
         """The mention that a prediction is or nearly is."""
         for name, entity in self.right.entities.items():
-            if any(entity.span.overlaps(each) for each in row.fragments):
+            if any(entity.span.overlaps(fragment) for fragment in row.fragments):
                 return None if self._found(name) not in (None, row.id) else name
         return None
 
@@ -163,10 +163,10 @@ class Annotator:
         """Into the cluster of its mates, or into a new one with one of them."""
         mates = next((c.mentions for c in self.right.clusters if name in c.mentions), ())
         mine = self._found(name)
-        others = [found for each in mates if each != name and (found := self._found(each))]
+        others = [found for mate in mates if mate != name and (found := self._found(mate))]
         if mine is None or mine in self.view.homes or not others:
             return
-        homes = [home[0] for each in others if (home := self.view.homes.get(each))]
+        homes = [home[0] for other in others if (home := self.view.homes.get(other))]
         self._focus(name)
         if homes:
             self.press("c", self.desk.state.letters.of(homes[0].cluster_id))
@@ -178,12 +178,15 @@ class Annotator:
 
     def _relate(self, name: str, *, there: bool) -> None:
         """Relations that are missing and that have both their mentions by now."""
-        for each in self.right.relations:
-            ends = (self._found(each.head), self._found(each.tail))
-            if name not in ((each.head, each.tail) if there else (each.head,)) or None in ends:
+        for relation in self.right.relations:
+            ends = (self._found(relation.head), self._found(relation.tail))
+            if (
+                name not in ((relation.head, relation.tail) if there else (relation.head,))
+                or None in ends
+            ):
                 continue
             if not self._has(ends[0] or "", ends[1] or ""):
-                self._add_relation(each.head, each.tail, each.label, name)
+                self._add_relation(relation.head, relation.tail, relation.label, name)
 
     def _has(self, head: str, tail: str) -> bool:
         rows = self.view.relations_of.get(head, [])

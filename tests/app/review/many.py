@@ -23,11 +23,11 @@ def fill(project: Project, count: int) -> None:
         blob = encode_tokens(analyse(_text(1), []))
         numbers = range(1, count + 1)
         connection.executemany(
-            "INSERT INTO token_table VALUES (?, ?)", ((each, blob) for each in numbers)
+            "INSERT INTO token_table VALUES (?, ?)", ((number, blob) for number in numbers)
         )
         connection.executemany(
             "INSERT INTO progress VALUES (?, ?, ?, ?, ?, '', 0, '[]')",
-            ((each, *[_DONE[each % 3]] * 3, each % 50 == 0) for each in numbers),
+            ((number, *[_DONE[number % 3]] * 3, number % 50 == 0) for number in numbers),
         )
         connection.executemany(
             """INSERT INTO summary(document_id, entities, relations, clusters, items, undecided, decided,

@@ -54,7 +54,7 @@ def test_changed_keys_win() -> None:
     assert action_of("F") is None
     assert action_of("backspace") is BY_ID["reject"]
     assert action_of(",") is BY_ID["note"]
-    assert [key_of(each) for each in ("reject", "note", "candidate")] == [
+    assert [key_of(name) for name in ("reject", "note", "candidate")] == [
         "Backspace",
         ",",
         "‘other span’",
@@ -68,8 +68,8 @@ def test_every_key_in_a_text_is_the_persons(desk: Desk, item: ItemRef) -> None:
     changed = {action.id: chr(0x4E00 + place) for place, action in enumerate(ACTIONS)}
     # Enter is a fixed key of questions, c that of the cluster that was used last; others are words.
     default = {key_of(action.id) for action in ACTIONS} - {"Enter", *"acI123456789:;"}
-    default |= {key_of(each) for each in SHELL_IDS}
-    use_keys(changed | {each: f"f1{place}" for place, each in enumerate(SHELL_IDS)})
+    default |= {key_of(id_) for id_ in SHELL_IDS}
+    use_keys(changed | {id_: f"f1{place}" for place, id_ in enumerate(SHELL_IDS)})
     for action in ACTIONS:
         desk.state.leave_mode()
         desk.focus_item(item)

@@ -93,7 +93,7 @@ def test_it_is_one_step_of_undo_and_redo(desk: Desk) -> None:
     assert all_state(project_of(desk)) == before
     press(desk, "U")
     assert all_state(project_of(desk)) == after
-    assert [each.reason for each in list_backups(project_of(desk).path)] == [
+    assert [backup.reason for backup in list_backups(project_of(desk).path)] == [
         "all-identical-in-the-project"
     ]
 

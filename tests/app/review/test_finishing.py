@@ -54,11 +54,17 @@ def test_relations_that_nobody_ever_made_are_not_finished_as_none(
     accept_mentions(desk)
     assert "Relations and coreference" in press_done(desk)
     assert layers(project, 1) == (DONE, UNTOUCHED, UNTOUCHED)
-    assert any(each.state is State.UNDECIDED for each in project.document_state(1).relations)
+    assert any(
+        relation.state is State.UNDECIDED for relation in project.document_state(1).relations
+    )
     assert desk.header().done == 1
     assert project.document(1).done
     assert 1 not in pool_of(project).open
-    assert [each.finished for each in known_documents(project.connection)] == [True, False, False]
+    assert [document.finished for document in known_documents(project.connection)] == [
+        True,
+        False,
+        False,
+    ]
     assert review.document_summaries(project.connection, [1])[0].done
     assert not find_missing(project.connection, project.schema)
 
@@ -220,7 +226,9 @@ class TestMissingType:
         assert late.number == 2
         assert "entities:Late" in covered(project, 1)
         assert layers(project, 1) == (DONE, UNTOUCHED, UNTOUCHED)
-        assert any(each.state is State.UNDECIDED for each in project.document_state(1).relations)
+        assert any(
+            relation.state is State.UNDECIDED for relation in project.document_state(1).relations
+        )
         assert late.queues.lines()[0].done == 1
         assert (late.header().done, late.header().missing) == (2, "1 finished before Late")
         press_done(late)

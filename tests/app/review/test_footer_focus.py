@@ -143,7 +143,7 @@ class TestContrast:
             for keys in ((), ("tab",) * 12, ("escape", "f"), ("escape", "v", "l"), ("escape", "n")):
                 await pilot.press(*keys)
                 await pilot.pause()
-                faint = {each for each in unreadable(pilot) if each}
+                faint = {colour for colour in unreadable(pilot) if colour}
                 assert not faint, f"{keys}: {faint}"
 
     async def test_the_greys_of_no_color_are_readable_too(
@@ -163,7 +163,9 @@ def unreadable(pilot: Pilot[None]) -> Iterator[str]:
         for text, style, _ in strip:
             if style is None or not text.strip(" ▁▂▃▄▅▆▇█▔─│┌┐└┘"):
                 continue
-            fore, back = (each.triplet if each else None for each in (style.color, style.bgcolor))
+            fore, back = (
+                colour.triplet if colour else None for colour in (style.color, style.bgcolor)
+            )
             if style.dim:
                 yield f"{text!r} is dim"
             elif (

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio
 
 
 def labels_of(project: Project) -> list[str]:
-    return [each.label for each in project.document_state(1).entities]
+    return [entity.label for entity in project.document_state(1).entities]
 
 
 async def test_a_rename_goes_through_the_project_and_u_takes_it_back(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ async def test_a_rename_goes_through_the_project_and_u_takes_it_back(tmp_path: P
         app.screen.query_one(Input).value = "[b]New[/b]"
         await pilot.press("enter")
         await until_shown(pilot, f"{first} is [b]New[/b] now")
-        renamed = [each.replace(first, "[b]New[/b]") for each in before]
+        renamed = [label.replace(first, "[b]New[/b]") for label in before]
         assert labels_of(project) == renamed != before
         assert "2 [b]New[/b]" in shown(pilot), "the legend names it"
         # The model that knows the old name goes on under the new one.
@@ -75,7 +75,7 @@ async def test_merge_and_remove_go_through_the_project_and_u_takes_each_back(
         await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
         await pilot.press("enter")
         await until_shown(pilot, "Method is part of Task now")
-        assert labels_of(project) == [each.replace("Method", "Task") for each in before]
+        assert labels_of(project) == [label.replace("Method", "Task") for label in before]
         await pilot.press("u")
         await until_shown(pilot, "merge Method into Task taken back")
         assert (labels_of(project), project.schema.entity_labels) == (before, types)
@@ -182,7 +182,7 @@ async def test_a_project_begins_without_types(tmp_path: Path) -> None:
         await pilot.press(hint, "1", *"helps", "enter")
         await until_shown(pilot, "helps ─▶")
         project = desk_of(app).project
-        assert [each.label for each in project.document_state(1).relations] == ["helps"]
+        assert [relation.label for relation in project.document_state(1).relations] == ["helps"]
 
 
 async def test_a_thousand_types_open_and_work(tmp_path: Path) -> None:

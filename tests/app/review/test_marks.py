@@ -13,15 +13,15 @@ def test_every_part_of_the_focused_mention_is_marked(desk: Desk) -> None:
     press(desk, "+ l +")
     focus(desk, "task")
     focus(desk, "tagger1")
-    marks = [each for each in desk.passage().marks if each.item_id == "tagger1"]
-    assert [(each.focused, each.last) for each in marks] == [(True, False), (True, True)]
+    marks = [mark for mark in desk.passage().marks if mark.item_id == "tagger1"]
+    assert [(mark.focused, mark.last) for mark in marks] == [(True, False), (True, True)]
 
 
 def test_another_schema_gives_other_letters(desk: Desk, project: Project) -> None:
-    before = {each.key for each in desk.passage().marks}
+    before = {mark.key for mark in desk.passage().marks}
     schema = project.schema
     pairs = zip(schema.entities, "zyxwvu", strict=False)
-    entities = tuple(replace(each, key=key) for each, key in pairs)
+    entities = tuple(replace(pair, key=key) for pair, key in pairs)
     project.set_schema(replace(schema, entities=entities))
     desk.refresh()
-    assert not before & {each.key for each in desk.passage().marks}
+    assert not before & {mark.key for mark in desk.passage().marks}

@@ -177,15 +177,17 @@ def test_illegal_types_are_refused_and_marked(desk: Desk) -> None:
 def test_what_is_sure_is_shown_and_accepted_with_one_undo(tmp_path: Path) -> None:
     right = gold()
     entities = {
-        name: replace(each, score=0.95 if name in ("tagger1", "task", "corpus") else 0.5)
-        for name, each in right.entities.items()
+        name: replace(entity, score=0.95 if name in ("tagger1", "task", "corpus") else 0.5)
+        for name, entity in right.entities.items()
     }
     desk = Desk(project_with(tmp_path, replace(right, entities=entities), (TEXT,)))
     waiting = desk.waiting
     desk.promise({"entity": 0.9, "relation": 0.85})
     sure, relations, _ = sure_items(desk.state)
-    assert {each.id for each in sure} == {"tagger1", "task", "corpus"}
-    assert [each.id for each in relations] == ["tagger1 task"], "none takes an unsure mention along"
+    assert {mention.id for mention in sure} == {"tagger1", "task", "corpus"}
+    assert [relation.id for relation in relations] == ["tagger1 task"], (
+        "none takes an unsure mention along"
+    )
     words = [hint.words for hint in desk.footer()]
     assert f"accept {len(sure)}+{len(relations)}, 70 % right, ≥ 0.90 ≥ 0.85" in words
     assert desk.passage().sure == 0.9
@@ -313,7 +315,7 @@ def test_what_the_model_considered_is_added_by_a_letter(desk: Desk, project: Pro
     press(desk, "Y")
     shown = [hint.words for hint in desk.legend()]
     assert shown[0].startswith("same as") and shown[0].endswith("0.40")
-    assert [each[-4:] for each in shown[1:]] == ["0.30", "0.10"]
+    assert [line[-4:] for line in shown[1:]] == ["0.30", "0.10"]
     assert desk.press("9").problem
     press(desk, "s")
     rows = desk.state.open_view.relations

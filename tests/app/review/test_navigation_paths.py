@@ -34,7 +34,7 @@ def twelve(tmp_path: Path) -> Path:
     ]
     with create_project(path, SCIERC, "ann") as project:
         Import(project, "import:a.jsonl", {}).add(
-            [(AnnotatedDocument(each), ()) for each in documents]
+            [(AnnotatedDocument(document), ()) for document in documents]
         )
     return path
 
@@ -84,7 +84,7 @@ class TestGoing:
         for size in ((120, 40), (168, 60)):
             async with opened(path, size=size) as (app, pilot):
                 row = next(
-                    each for each in shown(pilot).splitlines() if "▸ " in each and "parser" in each
+                    line for line in shown(pilot).splitlines() if "▸ " in line and "parser" in line
                 )
                 words.append(row.partition("…")[0].count("parser"))
                 heights.append(desk_of(app).query_one("#relations").size.height)
@@ -102,7 +102,9 @@ class TestSearch:
             await pilot.press("slash", *"gramm*", "enter", "escape")
             view = app.screen.query_one(PassageView)
             marked = [
-                each.text for each in view.render_line(0) if each.style and each.style.reverse
+                segment.text
+                for segment in view.render_line(0)
+                if segment.style and segment.style.reverse
             ]
             assert marked == ["grammars"]
 

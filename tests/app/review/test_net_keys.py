@@ -57,7 +57,7 @@ class Abstract:
             for at, (head, tail, label) in enumerate(self.relations)
         )
         clusters = tuple(
-            Cluster(f"c{at}", tuple(f"m{each}" for each in members), 0.9)
+            Cluster(f"c{at}", tuple(f"m{member}" for member in members), 0.9)
             for at, members in enumerate(self.clusters)
         )
         return Said(entities, relations, clusters)
@@ -79,12 +79,12 @@ class Abstract:
                 entities[f"m{at}"], fragments=(replace(span, char_end=end),)
             )
         relations = tuple(
-            each for at, each in enumerate(right.relations) if at not in self.unrelated
+            relation for at, relation in enumerate(right.relations) if at not in self.unrelated
         )
         clusters = tuple(
-            replace(each, mentions=kept)
-            for each in right.clusters
-            if len(kept := tuple(m for m in each.mentions if int(m[1:]) not in self.alone)) > 1
+            replace(cluster, mentions=kept)
+            for cluster in right.clusters
+            if len(kept := tuple(m for m in cluster.mentions if int(m[1:]) not in self.alone)) > 1
         )
         return Said(entities, relations, clusters)
 

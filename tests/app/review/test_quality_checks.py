@@ -42,8 +42,8 @@ def project(tmp_path: Path) -> Path:
 def test_what_each_check_finds(project: Path) -> None:
     with open_project(project, read=True) as opened_project:
         found = {check: find(opened_project, check) for check in Check}
-    words = {check: [each.why for each in places] for check, places in found.items()}
-    assert [each.item for each in found[Check.LABELS]] == [
+    words = {check: [finding.why for finding in places] for check, places in found.items()}
+    assert [finding.item for finding in found[Check.LABELS]] == [
         EntityRef("corpus"),
         EntityRef("corpus2"),
     ]
@@ -54,7 +54,7 @@ def test_what_each_check_finds(project: Path) -> None:
     ]
     assert "Metric HYPONYM-OF Task" in words[Check.ILLEGAL]
     inside = ("lattice encoder", "encoder", "label lexicon")
-    assert words[Check.OVERLAPS] == [f"{each} overlaps {LONG}" for each in inside]
+    assert words[Check.OVERLAPS] == [f"{name} overlaps {LONG}" for name in inside]
     assert words[Check.LONG] == [f"10 words: {LONG}"]
     assert words[Check.MISSED] == ["error study: Task 0.93"]
 

@@ -44,7 +44,7 @@ def brought_in(project: Project, texts: tuple[str, ...]) -> int:
     """Import more abstracts; gives the event, to be taken back."""
     job = Import(project, "import:more.jsonl", {})
     documents = [document(text, f"more{place}") for place, text in enumerate(texts)]
-    job.add([(AnnotatedDocument(each), ()) for each in documents])
+    job.add([(AnnotatedDocument(doc), ()) for doc in documents])
     assert job.event_id is not None
     return job.event_id
 
@@ -102,7 +102,7 @@ class TestGoing:
         press(desk, "n")
         desk.queues.start("odd")
         assert desk.header().queue == "odd 2 of 3"
-        assert [(each.name, each.place) for each in desk.queues.lines()] == [
+        assert [(line.name, line.place) for line in desk.queues.lines()] == [
             ("odd", 2),
             ("other", 2),
         ]
@@ -247,7 +247,7 @@ def test_a_queue_never_leads_to_what_is_not_there(
     shared: Project, numbers: list[int], stopped: int, steps: list[int]
 ) -> None:
     documents = DocumentOrder(shared.connection, numbers, "queue", "q", stopped)
-    living = [each for each in numbers if each <= len(TEXTS)]
+    living = [number for number in numbers if number <= len(TEXTS)]
     assert list(present(shared.connection, tuple(numbers))) == living
     here = documents.first()
     if not living:
@@ -264,7 +264,10 @@ def test_a_queue_never_leads_to_what_is_not_there(
         assert found == (living[wanted] if 0 <= wanted < len(living) else None)
         here = found or here
     documents.visit(here)
-    assert documents.not_done_after(here) in (*(each for each in living if each != here), None)
+    assert documents.not_done_after(here) in (
+        *(number for number in living if number != here),
+        None,
+    )
     assert documents.neighbour(99, 1) == documents.neighbour(99, -1) == documents.last == here
 
 

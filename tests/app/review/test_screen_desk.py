@@ -160,13 +160,13 @@ class TestSizes:
     async def test_wide_shows_all_panes(self, project: Path) -> None:
         async with opened(project) as (app, _):
             panes = ("#list", "#passage", "#relations", "#clusters", "#inspector")
-            assert all(app.screen.query_one(each).region.area for each in panes)
+            assert all(app.screen.query_one(pane).region.area for pane in panes)
 
     async def test_narrow_has_a_drawer_and_a_strip(self, project: Path) -> None:
         async with opened(project, size=(80, 24)) as (app, pilot):
             assert not app.screen.query_one("#list").region.area
             panes = ("#strip", "#relations", "#clusters", "#inspector")
-            assert [bool(app.screen.query_one(each).region.area) for each in panes] == [1, 0, 0, 0]
+            assert [bool(app.screen.query_one(pane).region.area) for pane in panes] == [1, 0, 0, 0]
             await pilot.press("ctrl+l")
             await until(pilot, lambda: app.screen.query_one("#list").region.area)
             await pilot.press("escape")
@@ -354,11 +354,11 @@ class TestDialogs:
             await pilot.press("escape")
             await until(pilot, lambda: app.screen is desk_of(app))
         with open_project(project) as again:
-            assert [each.kind for each in again.log(1)] != ["note"]
+            assert [event.kind for event in again.log(1)] != ["note"]
 
     async def test_the_palette_has_every_action(self, project: Path) -> None:
         async with opened(project) as (app, pilot):
-            titles = [each.title for each in app.get_system_commands(desk_of(app))]
+            titles = [command.title for command in app.get_system_commands(desk_of(app))]
             assert {"accept", "undo", "list: newest first", "leave"} <= set(titles)
             await pilot.press("colon")
             await until(pilot, lambda: app.screen is not desk_of(app))

@@ -33,7 +33,7 @@ async def test_a_key_opens_its_screen(tmp_path: Path, key: str, screen: type) ->
 async def test_f6_lets_the_model_predict(tmp_path: Path) -> None:
     async with opened(made_project(tmp_path), load=RuleExtractor) as (app, pilot):
         project = desk_of(app).project
-        prediction = next(each for each in project.log() if each.kind == "predict")
+        prediction = next(event for event in project.log() if event.kind == "predict")
         project.undo(prediction.id)
         await pilot.press("f6")
         await until_shown(pilot, "3 abstracts predicted")
@@ -41,10 +41,10 @@ async def test_f6_lets_the_model_predict(tmp_path: Path) -> None:
 
 async def test_every_key_has_an_action_where_it_is_bound(tmp_path: Path) -> None:
     async with opened(made_project(tmp_path)) as (app, _):
-        for each in SHELL:
-            where, _, name = each.action.rpartition(".")
+        for binding in SHELL:
+            where, _, name = binding.action.rpartition(".")
             owner = app if where == "app" else desk_of(app)
-            assert hasattr(owner, f"action_{name.partition('(')[0]}"), each.action
+            assert hasattr(owner, f"action_{name.partition('(')[0]}"), binding.action
 
 
 async def test_keys_to_decide_and_keys_to_move_are_recorded_apart(tmp_path: Path) -> None:

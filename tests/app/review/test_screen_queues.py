@@ -62,10 +62,10 @@ class SlowExtractor(RuleExtractor):
         self.seen: list[int] = []
 
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
-        for each in documents:
-            self.seen.append(int(each.text.split()[2]))
+        for document in documents:
+            self.seen.append(int(document.text.split()[2]))
             assert self.turn.acquire(timeout=30)
-            yield self.annotate(each)
+            yield self.annotate(document)
 
 
 class TestQueues:
@@ -160,8 +160,8 @@ class TestEverywhere:
         turn = threading.Semaphore(0)
 
         def waiting(*arguments: Any) -> Iterator[Outcome]:
-            for each in spreading(*arguments):
-                yield each
+            for outcome in spreading(*arguments):
+                yield outcome
                 assert turn.acquire(timeout=30)
 
         monkeypatch.setattr(worker, "spreading", waiting)
@@ -183,9 +183,9 @@ class TestEverywhere:
         turn = threading.Semaphore(0)
 
         def waiting(*arguments: Any) -> Iterator[Count]:
-            for each in counting(*arguments):
+            for count in counting(*arguments):
                 assert turn.acquire(timeout=30)
-                yield each
+                yield count
 
         monkeypatch.setattr(worker, "counting", waiting)
         async with opened(project) as (app, pilot):
@@ -226,6 +226,6 @@ class TestMessages:
 
     async def test_they_are_in_the_palette(self, project: Path) -> None:
         async with opened(project) as (app, _):
-            found = {each.title for each in app.get_system_commands(app.screen)}
+            found = {command.title for command in app.get_system_commands(app.screen)}
             assert {"messages", "saved queues", "save the list as a queue", "leave queue"} <= found
             assert {"list: random", "undecided items by uncertainty"} <= found

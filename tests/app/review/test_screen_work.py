@@ -49,10 +49,10 @@ class SlowExtractor(RuleExtractor):
         self.seen: list[str] = []
 
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
-        for each in documents:
+        for document in documents:
             assert self.turn.acquire(timeout=30)
-            self.seen.append(each.text)
-            yield self.annotate(each)
+            self.seen.append(document.text)
+            yield self.annotate(document)
 
 
 class FailingExtractor(RuleExtractor):
@@ -109,7 +109,9 @@ class TestPredicting:
             await pilot.press("ctrl+q")
             model.turn.release(10)
             await until(pilot, lambda: not app.is_running)
-        bad = [each for each in examine(project).findings if each.severity is Severity.ERROR]
+        bad = [
+            finding for finding in examine(project).findings if finding.severity is Severity.ERROR
+        ]
         assert not bad
         with open_project(project) as again:
             assert len(again.document_state(1).entities) > 0
@@ -228,7 +230,7 @@ class TestStartScreen:
         async with opened() as (_app, pilot):
             await pilot.press("s")
             await until_shown(pilot, "endangered")
-            assert [each.path.name for each in recent_projects()] == ["sample.sciextract"]
+            assert [recent.path.name for recent in recent_projects()] == ["sample.sciextract"]
 
     async def test_a_path_can_be_typed(self, project: Path) -> None:
         async with opened() as (app, pilot):

@@ -18,7 +18,7 @@ from tests.app.review.abstracts import TEXT, focus, place, press, project_with, 
 
 def words(desk: Desk, name: str) -> list[str]:
     """The strings of a mention's parts."""
-    return [each.of(TEXT) for each in row(desk, name).fragments]
+    return [fragment.of(TEXT) for fragment in row(desk, name).fragments]
 
 
 def jump(desk: Desk, word: str, occurrence: int = 0) -> None:
@@ -161,11 +161,11 @@ def parts(draw: st.DrawFn) -> tuple[str, tuple[Span, ...], Span]:
     pairs = zip(edges[::2], edges[1::2], strict=False)
     start = draw(st.integers(0, len(text) - 1))
     end = draw(st.integers(start + 1, len(text)))
-    return text, tuple(Span(*each) for each in pairs), Span(start, end)
+    return text, tuple(Span(*pair) for pair in pairs), Span(start, end)
 
 
 def characters(text: str, spans: tuple[Span, ...]) -> set[int]:
-    covered = {place for each in spans for place in range(each.char_start, each.char_end)}
+    covered = {place for span in spans for place in range(span.char_start, span.char_end)}
     return {place for place in covered if text[place].strip()}
 
 
@@ -176,8 +176,8 @@ def test_parts_stay_ascending_and_cover_what_they_must(
     text, before, part = drawn
     more, less = with_part(text, before, part), without(text, before, part)
     for spans in (more, less):
-        assert all(each.char_start < each.char_end for each in spans)
+        assert all(span.char_start < span.char_end for span in spans)
         assert all(low.char_end <= high.char_start for low, high in pairwise(spans))
     assert characters(text, more) == characters(text, (*before, part))
     assert characters(text, less) == characters(text, before) - characters(text, (part,))
-    assert [each for each in more if each.contains(part)]
+    assert [span for span in more if span.contains(part)]

@@ -51,7 +51,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def undecided(path: Path) -> Labels:
     with open_project(path, read=True) as opened_project:
         doc = opened_project.document_state(1)
-        return [(each.surface(doc.text), each.label) for each in doc.entities]
+        return [(entity.surface(doc.text), entity.label) for entity in doc.entities]
 
 
 async def test_a_project_of_unknown_labels_offers_terms_at_once_and_undo_takes_them_back(
@@ -105,9 +105,9 @@ async def test_keys_are_answered_while_a_pattern_hangs_and_its_line_is_named(
     with open_project(project, "ann") as made:
         import_files(made, [str(tmp_path / "long.txt")])
     patterns = [{"LOWER": "steel"}], [{"TEXT": {"REGEX": "^(a|a)*$"}}]
-    lines = [json.dumps({"label": "Alloy", "pattern": each}) for each in patterns]
+    lines = [json.dumps({"label": "Alloy", "pattern": pattern}) for pattern in patterns]
     (tmp_path / "slow.jsonl").write_text("\n".join(lines))
-    monkeypatch.setattr(suggesters, "PatternMatcher", lambda each: PatternMatcher(each, 2.0))
+    monkeypatch.setattr(suggesters, "PatternMatcher", lambda given: PatternMatcher(given, 2.0))
     async with opened(project) as (app, pilot):
         await pilot.press("f9", "p", *"slow.jsonl", "enter")
         await until_shown(pilot, "suggesting")

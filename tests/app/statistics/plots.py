@@ -66,8 +66,8 @@ class PlotApp(App[None]):
         self._draw = draw
         self._place = place
         self._names = names
-        for each in THEMES:
-            self.register_theme(each)
+        for known in THEMES:
+            self.register_theme(known)
         self.theme = theme
 
     def compose(self) -> ComposeResult:

@@ -68,7 +68,7 @@ class TestBlocks:
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.integers(1, 80))
     def test_parts_never_exceed_the_whole(self, sizes: list[float], cells: int) -> None:
         total = sum(sizes) or 1
-        assert 0 <= sum(stacked([each / total for each in sizes], cells)) <= cells
+        assert 0 <= sum(stacked([size / total for size in sizes], cells)) <= cells
 
     def test_little_is_not_nothing(self) -> None:
         assert bar(0.0001, 10).strip()

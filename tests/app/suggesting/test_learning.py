@@ -140,7 +140,7 @@ def suggested(project: Path) -> dict[int, str]:
 def errors(project: Path) -> list[str]:
     """What the doctor finds wrong."""
     found = examine(project).findings
-    return [each.message for each in found if each.severity is Severity.ERROR]
+    return [finding.message for finding in found if finding.severity is Severity.ERROR]
 
 
 @pytest.mark.asyncio
@@ -346,7 +346,7 @@ def test_two_desks_that_learn_at_once_leave_one_set_of_suggestions(project: Path
     assert adapter_sets(project) == 5, "what earlier runs predicted is not kept"
     with open_project(project, read=True) as opened:
         runs = opened.connection.execute("SELECT id FROM run").fetchall()
-    assert len({each for (each,) in runs}) == 6, "every run has a number of its own"
+    assert len({run for (run,) in runs}) == 6, "every run has a number of its own"
 
 
 def adapter_sets(project: Path) -> int:

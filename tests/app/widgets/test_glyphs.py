@@ -62,6 +62,6 @@ def test_fit_never_exceeds_the_width(text: str, width: int) -> None:
 def test_every_letter_behind_a_mention_takes_one_cell() -> None:
     letters = "abcdefghijklmnopqrstuvwxyz"
     assert all(
-        cell_len(raised_key(each)) == cell_len(raised_clusters(each)) == 1 for each in letters
+        cell_len(raised_key(letter)) == cell_len(raised_clusters(letter)) == 1 for letter in letters
     )
     assert raised_key("\x1b") == "␛"

@@ -40,7 +40,7 @@ def style_at(passage: Passage, words: str) -> Style:
     """The style of the segment that has these words."""
     painter = Painter(passage, LOOK)
     segments = painter.segments(PassageLayout(passage.text, passage.marks, 200).line(0), 200)
-    return next(each.style for each in segments if words in each.text) or Style.null()
+    return next(segment.style for segment in segments if words in segment.text) or Style.null()
 
 
 def passage_with(**fields: object) -> Passage:

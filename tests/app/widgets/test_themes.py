@@ -38,7 +38,7 @@ def test_labels_are_readable_on_ground_and_tints(theme: Theme, name: str) -> Non
     ground = Color.parse(str(theme.background))
     tints = [Color.parse(value) for key, value in variables.items() if key.endswith("-tint")]
     texts = [Color.parse(value) for key, value in variables.items() if not key.endswith("-tint")]
-    assert min(contrast(text, each) for text in texts for each in (ground, *tints)) >= 4.5
+    assert min(contrast(text, tint) for text in texts for tint in (ground, *tints)) >= 4.5
 
 
 @pytest.mark.parametrize("theme", [SAFE_DARK, SAFE_LIGHT], ids=lambda theme: theme.name)
@@ -47,7 +47,7 @@ def test_safe_colours_stay_distinct(theme: Theme, eye: str) -> None:
     schema = load_schema("scierc")
     variables = label_variables(schema, theme)
     seen = [
-        _seen(Color.parse(variables[variable_name(each)]), eye) for each in schema.entity_labels
+        _seen(Color.parse(variables[variable_name(label)]), eye) for label in schema.entity_labels
     ]
     assert min(_difference(a, b) for a, b in combinations(seen, 2)) >= 25
 
@@ -55,10 +55,10 @@ def test_safe_colours_stay_distinct(theme: Theme, eye: str) -> None:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_sixteen_colours_are_names_and_none_is_used_twice_too_early(name: str) -> None:
     schema = load_schema(name)
-    for theme in (each for each in THEMES if each.ansi):
+    for theme in (known for known in THEMES if known.ansi):
         variables = label_variables(schema, theme)
         used = [variables[variable_name(label)] for label in schema.entity_labels]
-        assert all(each.startswith("ansi_") for each in used)
+        assert all(colour.startswith("ansi_") for colour in used)
         assert len(set(used)) == min(len(used), 12 if theme.dark else 8)
 
 

@@ -113,8 +113,8 @@ class TinyDesk(App[None]):
         self.passage = passage
         self.rows = Rows(rows)
         self.heard: list[Message] = []
-        for each in THEMES:
-            self.register_theme(each)
+        for known in THEMES:
+            self.register_theme(known)
         self.theme = theme
 
     def get_theme_variable_defaults(self) -> dict[str, str]:

@@ -37,8 +37,8 @@ def test_the_folder_keeps_what_it_has_and_says_what_is_new(
     halved: Path, model_folder: Path
 ) -> None:
     before, after = open_folder(model_folder), open_folder(halved)
-    added = {each.name for each in halved.iterdir()} - {
-        each.name for each in model_folder.iterdir()
+    added = {file.name for file in halved.iterdir()} - {
+        file.name for file in model_folder.iterdir()
     }
     assert added == {GRAPHS["fp16"]}
     assert after.config.settings == before.config.settings
@@ -51,7 +51,7 @@ def test_logits_and_labels_are_those_of_fp32(halved: Path, rules: SubwordRules) 
         OnnxNetwork(halved / GRAPHS[name], halved / PAIRS_GRAPH) for name in ("fp32", "fp16")
     )
     encoder = rules.encoder()
-    texts = [each.document.tokens.slices(each.document.text) for each in TEN_SENTENCES]
+    texts = [sentence.document.tokens.slices(sentence.document.text) for sentence in TEN_SENTENCES]
     windows = [encoder.frame(encoder.split(words), 0, len(words)) for words in texts]
     for left, right in zip(exact.encode(windows), rounded.encode(windows), strict=True):
         assert right.first.dtype == right.span_logits.dtype == np.float32
@@ -62,18 +62,18 @@ def test_logits_and_labels_are_those_of_fp32(halved: Path, rules: SubwordRules) 
 def test_weights_are_halves_and_inputs_and_outputs_stay(halved: Path) -> None:
     graphs = [onnx.load(halved / GRAPHS[name]).graph for name in ("fp32", "fp16")]
     kinds = [
-        [(each.name, each.type.tensor_type.elem_type) for each in (*graph.input, *graph.output)]
+        [(value.name, value.type.tensor_type.elem_type) for value in (*graph.input, *graph.output)]
         for graph in graphs
     ]
     assert kinds[0] == kinds[1]
-    weights = [sum(len(each.raw_data) for each in graph.initializer) for graph in graphs]
+    weights = [sum(len(tensor.raw_data) for tensor in graph.initializer) for graph in graphs]
     assert weights[1] < 0.6 * weights[0]
 
 
 def test_the_same_is_predicted(halved: Path) -> None:
     document = TEN_SENTENCES[0].document
     spans = [
-        [(each.label, each.fragments) for each in found.annotations.entities]
+        [(entity.label, entity.fragments) for entity in found.annotations.entities]
         for precision in ("fp32", "fp16")
         for found in [Extractor.load(halved, precision=precision, threads=1).annotate(document)]
     ]
@@ -103,10 +103,10 @@ def test_a_graph_that_finds_other_labels_is_refused(
 ) -> None:
     def broken(source: Path, target: Path) -> None:
         model = onnx.load(source)
-        for each in model.graph.initializer:
-            if each.data_type == onnx.TensorProto.FLOAT and len(each.dims) == 2:
-                values = onnx.numpy_helper.to_array(each)
-                each.CopyFrom(onnx.numpy_helper.from_array(-values, each.name))
+        for tensor in model.graph.initializer:
+            if tensor.data_type == onnx.TensorProto.FLOAT and len(tensor.dims) == 2:
+                values = onnx.numpy_helper.to_array(tensor)
+                tensor.CopyFrom(onnx.numpy_helper.from_array(-values, tensor.name))
         onnx.save(model, target)
 
     monkeypatch.setattr(quantise, "write_half", broken)

@@ -81,7 +81,7 @@ def test_other_labels_and_no_texts(
     assert "was trained with a schema 'scierc'" in refused(*words, "--schema", "genia")
     missing = tmp_path / "nowhere.jsonl"
     assert "no texts at" in refused(*words, "--scheme", "weights7", "--calibration", missing)
-    assert [each.doc_key for each in read_texts([gold_file], 2)] == ["otters", "lanterns"]
+    assert [document.doc_key for document in read_texts([gold_file], 2)] == ["otters", "lanterns"]
 
 
 def test_a_full_disk_leaves_nothing(

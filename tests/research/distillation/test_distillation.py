@@ -161,7 +161,7 @@ def test_only_the_student_learns(settings: Settings, recipe: str) -> None:
     pair = load_pair(config)
     batch = Batch(torch.tensor([[2, 5, 6, 7, 3]]), torch.tensor([1, 2]), torch.tensor([5, 9]))
     losses_of(pair, config)(batch)["loss"].backward()  # type: ignore[no-untyped-call]
-    assert all(each.grad is None for each in pair.teacher.parameters())
+    assert all(parameter.grad is None for parameter in pair.teacher.parameters())
     untouched = [n for n, p in pair.student.named_parameters() if p.grad is None]
     assert untouched == []
     assert not pair.teacher.training and pair.student.training

@@ -147,7 +147,7 @@ def _inputs(compare: Callable[..., Tensor]) -> tuple[Tensor, Tensor]:
 def test_the_gradient_reaches_the_student_and_never_the_teacher(
     compare: Callable[..., Tensor],
 ) -> None:
-    student, teacher = (each.requires_grad_() for each in _inputs(compare))
+    student, teacher = (input_.requires_grad_() for input_ in _inputs(compare))
     compare(student, teacher).backward()  # type: ignore[no-untyped-call]
     assert teacher.grad is None
     assert student.grad is not None and student.grad.abs().sum() > 0

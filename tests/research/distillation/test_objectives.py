@@ -93,7 +93,7 @@ def test_layers_add_up(method: str) -> None:
         (*teacher.attentions, FAR_MAPS, MAPS),
     )
     two = LossInputs(student, teacher, one.targets, (2, 4), 1.0)
-    single, double = (METHODS[method].objective(each) for each in (one, two))
+    single, double = (METHODS[method].objective(pair) for pair in (one, two))
     for part in ("hidden", "attention"):
         assert float(double[part]) == pytest.approx(2 * float(single[part]), abs=1e-6)
     assert float(double["output"]) == pytest.approx(float(single["output"]))

@@ -41,15 +41,17 @@ def test_the_whole_teacher_is_a_student_that_tells_the_same(
 ) -> None:
     write_student(str(teacher_folder), StudentPlan(layers=(1, 2, 3, 4)), tmp_path / "s")
     ids = torch.tensor([[2, 5, 6, 7, 3]])
-    teacher, student = (load_encoder(str(each)).eval() for each in (teacher_folder, tmp_path / "s"))
+    teacher, student = (
+        load_encoder(str(folder)).eval() for folder in (teacher_folder, tmp_path / "s")
+    )
     assert torch.equal(teacher(ids)[0], student(ids)[0])
 
 
 def test_tokenizer_and_head_come_along(teacher_folder: Path, tmp_path: Path) -> None:
     write_student(str(teacher_folder), StudentPlan(layers=(2, 4)), tmp_path / "s")
-    own, other = (load_subword_rules(str(each)) for each in (tmp_path / "s", teacher_folder))
+    own, other = (load_subword_rules(str(folder)) for folder in (tmp_path / "s", teacher_folder))
     assert own.tokenizer.get_vocab() == other.tokenizer.get_vocab()
-    heads = [load_file(each / HEAD) for each in (tmp_path / "s", teacher_folder)]
+    heads = [load_file(folder / HEAD) for folder in (tmp_path / "s", teacher_folder)]
     assert all(torch.equal(heads[0][name], heads[1][name]) for name in heads[1])
 
 
@@ -83,7 +85,7 @@ def test_a_folder_with_something_in_it_stays(teacher_folder: Path, tmp_path: Pat
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(OutputError, match="is not empty"):
         write_student(str(teacher_folder), StudentPlan(layers=(1,)), tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == ["mine.txt"]
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
 
 
 @pytest.mark.parametrize(

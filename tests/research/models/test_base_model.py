@@ -50,7 +50,7 @@ def test_from_a_plan_to_an_installed_model(
 ) -> None:
     code, events, err = run(*words)
     assert (code, events[-1]["event"]) == (0, "done"), err
-    [compared] = [each for each in events if each["event"] == "compared"]
+    [compared] = [event for event in events if event["event"] == "compared"]
     assert {"ner", "relation", "coreference"} == set(compared["loss"])
     folder = tmp_path / "models" / "sci-base"
     config = find_model(folder).open().config
@@ -58,7 +58,7 @@ def test_from_a_plan_to_an_installed_model(
     assert not list(folder.glob("*int8*")) and not (folder / "model.safetensors").exists()
     assert record()["models"]["sci-base"]["scores"] == config.scores
     _, events, _ = run(*words)
-    assert [each["event"] for each in events[-2:]] == ["model_kept", "done"]
+    assert [event["event"] for event in events[-2:]] == ["model_kept", "done"]
 
     project = tmp_path / "project"
     shutil.copytree(ROOT / "models" / "sci-base", project)
@@ -97,7 +97,7 @@ def test_other_texts_for_quantisation_leave_the_training_alone(
     code, events, err = run(*words)
 
     assert (code, record()["stages"]["teacher"]) == (0, trained), err
-    assert "stage_kept" in {each["event"] for each in events}
+    assert "stage_kept" in {event["event"] for event in events}
     assert graph.read_bytes() != of_samples
     card = (graph.parent / "README.md").read_text(encoding="utf-8")
     assert "F1 lost by int8, each graph at its own thresholds: " in card

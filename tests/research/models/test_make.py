@@ -68,7 +68,7 @@ def test_a_plan_is_made_stage_by_stage_and_only_once(
     assert not (small / "model.onnx").exists() and not (small / "model.safetensors").exists()
     _, events, _ = run(*words)
     assert _events(events, "stage_kept") == STAGES
-    assert [each["event"] for each in events[-2:]] == ["model_kept", "done"]
+    assert [event["event"] for event in events[-2:]] == ["model_kept", "done"]
     _require_close_in_half_precision(runs, recipe)
     _require_refused_changes(run, words, plan, data)
 
@@ -79,8 +79,8 @@ def _require_close_in_half_precision(runs: Path, recipe: Path) -> None:
     made = NetworkArtifact(runs / "teacher" / BEST, config, runs / "teacher" / "model")
     folder, document = open_folder(made.model), make_document("a", "A parser finds trees.")
     exact, half = (
-        each.word_states([document])[0].span_logits
-        for each in (
+        pipeline.word_states([document])[0].span_logits
+        for pipeline in (
             load_pipeline(folder),
             half_precision(made, folder.config.labels, torch.device("cpu")),
         )
@@ -179,7 +179,7 @@ def test_the_bundled_model_teaches_a_student_that_goes_on_from_its_weights(
     assert code == 1 and "is needed and not in the history of" in err
     tiny = sha256(encoder_folder / "model.safetensors")
     plan.write_text(BUNDLED.format(encoder=tiny, manifest=bundled.hash), encoding="utf-8")
-    others = [f"mini={encoder_folder}" if str(each).startswith("mini=") else each for each in words]
+    others = [f"mini={encoder_folder}" if str(word).startswith("mini=") else word for word in words]
     code, _, err = run(*others, tmp_path / "wrong-encoder")
     assert code == 1 and "the encoder mini has other sizes than that of the model sci" in err
     plan.write_text(BUNDLED.format(encoder=found, manifest=bundled.hash), encoding="utf-8")
@@ -255,8 +255,8 @@ def test_a_wrong_encoder_is_refused_before_anything_is_made(
 
 
 def test_missing_data_is_said(run: Run, words: list[object], data: Path) -> None:
-    for each in data.glob("invented-*"):
-        each.unlink()
+    for file in data.glob("invented-*"):
+        file.unlink()
     code, _, err = run(*words)
     assert code == 4 and "no file invented-*.jsonl.gz in" in err and "--data" in err
 

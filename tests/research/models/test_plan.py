@@ -35,7 +35,7 @@ def _load(folder: Path, text: str) -> None:
 @pytest.mark.parametrize("path", sorted(PLANS.glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_plans_are_sound(path: Path) -> None:
     plan = load_plan(path.stem)
-    assert plan.stages and all(each.sha256 for each in plan.encoders.values())
+    assert plan.stages and all(encoder.sha256 for encoder in plan.encoders.values())
     assert plan.models or path.stem.endswith("-seeds"), "seeds are measured, none is shipped"
 
 

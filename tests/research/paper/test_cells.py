@@ -40,7 +40,7 @@ def test_two_tables_share_the_training_of_a_column() -> None:
 def test_a_figure_shares_its_first_row_with_table_5() -> None:
     four, five = cells("paper-figure4"), cells("paper-table5")
     row = "AdamW, slanted triangular"
-    assert {key(four, "Kite", row, each) for each in ("NER", "JRE", "Coref")} == {
+    assert {key(four, "Kite", row, name) for name in ("NER", "JRE", "Coref")} == {
         cell.key for cell in five
     }
 

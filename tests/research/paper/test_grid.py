@@ -39,7 +39,7 @@ def test_a_packaged_grid_is_sound(name: str) -> None:
     grid = load_grid(name)
     assert grid.name == name and grid.runs == 5 and grid.settings["epochs"] == 50
     assert {column.score for column in grid.columns} <= set(TASK_OF)
-    names = {each.name for each in grid.encoders}
+    names = {encoder.name for encoder in grid.encoders}
     assert all(figure.encoder in names and figure.source for figure in grid.published)
 
 

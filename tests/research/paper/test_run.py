@@ -131,7 +131,7 @@ def test_an_interrupted_cell_goes_on_and_ends_the_same(order: Make, tmp_path: Pa
     assert seconds > 0
     resumed, events = run(order(**asked))
     assert Resumed(epoch=2) in events
-    mine, theirs = (each.folder_of(cell).result() for each in (resumed, whole))
+    mine, theirs = (job.folder_of(cell).result() for job in (resumed, whole))
     assert mine is not None and theirs is not None
     assert mine.scores == theirs.scores and mine.best_epoch == theirs.best_epoch
     assert mine.seconds > seconds

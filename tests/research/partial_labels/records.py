@@ -21,15 +21,16 @@ def record(
     return {
         "doc_key": key,
         "sentences": [sentence.split() for sentence in sentences],
-        "ner": [list(map(list, each)) for each in ner] or empty,
-        "relations": [list(map(list, each)) for each in relations] or [[] for _ in sentences],
+        "ner": [list(map(list, sentence)) for sentence in ner] or empty,
+        "relations": [list(map(list, relation)) for relation in relations]
+        or [[] for _ in sentences],
         "clusters": [],
     }
 
 
 def write(path: Path, records: Sequence[Record]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    path.write_text("".join(json.dumps(line) + "\n" for line in records), encoding="utf-8")
     return path
 
 

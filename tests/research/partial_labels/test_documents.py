@@ -52,7 +52,7 @@ def records(draw: st.DrawFn) -> Record:
 
 
 def items(found: Iterable[Record]) -> list[tuple[str, ...]]:
-    return sorted(item for each in found for item in strings(each))
+    return sorted(item for line in found for item in strings(line))
 
 
 def test_labels_become_those_of_the_schema(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_a_sentence_of_a_dev_part_does_not_train() -> None:
 def test_repeats_and_empty_ones() -> None:
     empty = record("e", ["nothing here"])
     kept = prepared([ONE, empty], replace(DRUGS, empty=0.0, repeat=3), seed=1)
-    assert [each["sentences"] for each in kept] == [ONE["sentences"]] * 3
+    assert [line["sentences"] for line in kept] == [ONE["sentences"]] * 3
 
 
 def test_the_same_seed_prepares_the_same() -> None:

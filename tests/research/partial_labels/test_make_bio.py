@@ -164,7 +164,7 @@ def test_two_models_are_compared_set_by_set(
     assert "| plagues | entity |" in capsys.readouterr().out
     found = json.loads(report.read_text())
     assert set(found) == {"chemprot", "plagues", "unseen"} and "relation" in found["chemprot"]
-    assert {each["difference"] for tasks in found.values() for each in tasks.values()} == {0.0}
+    assert {task["difference"] for tasks in found.values() for task in tasks.values()} == {0.0}
 
 
 def test_dev_sentences_do_not_train(context: make_bio.BioContext) -> None:

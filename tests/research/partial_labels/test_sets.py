@@ -20,12 +20,12 @@ GOOD = '[[sets]]\nname = "a"\nteaches = ["Gene"]\nlicence = "none"\n'
 
 def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
     plan = load_sets(PLAN, SCHEMA)
-    trained = {label for each in plan.sets if each.train for label in each.teaches}
+    trained = {label for set_ in plan.sets if set_.train for label in set_.teaches}
     assert trained == set(SCHEMA.entity_labels)
-    assert all(each.licence for each in plan.sets)
-    assert [each.name for each in plan.sets if each.relations] == ["chemprot"]
+    assert all(set_.licence for set_ in plan.sets)
+    assert [set_.name for set_ in plan.sets if set_.relations] == ["chemprot"]
     repeated = plan.repeated(plan.continued[0].repeat)
-    assert {each.name: each.repeat for each in repeated.sets if each.repeat > 1} == {
+    assert {set_.name: set_.repeat for set_ in repeated.sets if set_.repeat > 1} == {
         "chemprot": 2, "bc5cdr": 2, "ncbi-disease": 2,
     }  # fmt: skip
 

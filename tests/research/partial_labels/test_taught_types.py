@@ -49,7 +49,9 @@ def bio_labels() -> Labels:
 
 
 def batch_of(labels: Labels, rules: SubwordRules, *sets: TaughtSet) -> Batch:
-    documents = [each for taught in sets for each in documents_of([TEXT], taught, Path("x"))]
+    documents = [
+        document for taught in sets for document in documents_of([TEXT], taught, Path("x"))
+    ]
     return collate(
         list(partial_examples(documents, labels, rules.encoder(), rules.limit)), rules.pad
     )
@@ -66,7 +68,7 @@ def gradient(labels: Labels, batch: Batch) -> torch.Tensor:
             example.targets.spans.tolist(), example.targets.types, strict=True
         ):
             targets[offset + first, last - first] = types
-    known = np.concatenate([each.allowed for each in batch.examples])
+    known = np.concatenate([example.allowed for example in batch.examples])
     taught_entity_loss(logits, targets, known, batch, labels.group_columns).backward()  # type: ignore[no-untyped-call]
     assert logits.grad is not None
     return logits.grad
@@ -89,7 +91,7 @@ def test_a_part_of_a_group_is_taught_alone(bio_labels: Labels, rules: SubwordRul
 def test_each_document_of_a_batch_teaches_its_own(bio_labels: Labels, rules: SubwordRules) -> None:
     batch = batch_of(bio_labels, rules, PLAGUES, DRUGS)
     grad = gradient(bio_labels, batch)
-    disease, gene = (1 + bio_labels.entities.index(each) for each in ("Disease", "Gene"))
+    disease, gene = (1 + bio_labels.entities.index(name) for name in ("Disease", "Gene"))
     half = batch.offsets[1]
     assert grad[:half, :, disease].any() and not grad[:half, :, gene].any()
     assert grad[half:, :, gene].any() and not grad[half:, :, disease].any()

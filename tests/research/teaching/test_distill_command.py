@@ -45,7 +45,7 @@ def test_two_teachers_make_a_student_that_annotates(
     [found] = Extractor.load(tmp_path / "student")(["Kite networks share one loss."])
     assert found.document.text
     labels = json.loads((tmp_path / "run" / "labels" / "labels.json").read_text())
-    assert [each["weight"] for each in labels["teachers"]] == [3.0, 1.0]
+    assert [teacher["weight"] for teacher in labels["teachers"]] == [3.0, 1.0]
     code, _, err = run(*words, "--temperature", 2)
     assert code == 2 and "labels were made with temperature 1.0, now it is 2.0" in err
 

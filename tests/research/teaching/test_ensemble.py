@@ -208,7 +208,7 @@ def test_an_ensemble_of_equals_predicts_as_each_does(
     every: list[float] = []
     for item in TEN_SENTENCES:
         (mine, scores), (theirs, expected) = (
-            said(each, item.document) for each in (ensemble, single)
+            said(model, item.document) for model in (ensemble, single)
         )
         assert mine == theirs
         np.testing.assert_allclose(scores, expected, atol=1e-4)

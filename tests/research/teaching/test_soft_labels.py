@@ -81,7 +81,7 @@ def label(
 
 
 def same(left: list[SoftDocument], right: list[SoftDocument]) -> bool:
-    return [each.document for each in left] == [each.document for each in right] and all(
+    return [soft.document for soft in left] == [soft.document for soft in right] and all(
         np.array_equal(getattr(one.targets, name), getattr(other.targets, name))
         for one, other in zip(left, right, strict=True)
         for name in ARRAYS
@@ -92,13 +92,15 @@ def test_soft_targets_survive_the_disk(
     teacher: Pipeline, labels: Labels, rules: SubwordRules, tmp_path: Path
 ) -> None:
     documents = [
-        SoftDocument(each, targets_from(teacher.predict(each, TEACHER_SETTINGS), labels.relations))
-        for each in DOCUMENTS
+        SoftDocument(
+            document, targets_from(teacher.predict(document, TEACHER_SETTINGS), labels.relations)
+        )
+        for document in DOCUMENTS
     ]
     save_targets(tmp_path / "soft.npz", documents)
     loaded = load_targets(tmp_path / "soft.npz")
-    assert loaded.keys == tuple(each.doc_key for each in DOCUMENTS)
-    assert loaded.texts == tuple(each.text_sha256 for each in DOCUMENTS)
+    assert loaded.keys == tuple(document.doc_key for document in DOCUMENTS)
+    assert loaded.texts == tuple(document.text_sha256 for document in DOCUMENTS)
     for found, expected in zip(loaded.targets, documents, strict=True):
         for name in ARRAYS:
             np.testing.assert_allclose(
@@ -128,7 +130,7 @@ def test_a_killed_labelling_goes_on_behind_its_last_shard(
     assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == ["soft-0000.npz"]
     going_on = Counting(teacher)
     assert same(label(going_on, tmp_path / "parts"), whole)
-    assert going_on.asked == [each.doc_key for each in DOCUMENTS[2:]]
+    assert going_on.asked == [document.doc_key for document in DOCUMENTS[2:]]
 
 
 @pytest.mark.usefixtures("small_shards")
@@ -137,8 +139,8 @@ def test_more_texts_go_on_behind_fewer(teacher: Pipeline, tmp_path: Path) -> Non
     label(teacher, tmp_path, DOCUMENTS[:3])
     counting = Counting(teacher)
     found = label(counting, tmp_path)
-    assert counting.asked == [each.doc_key for each in DOCUMENTS[2:]]
-    assert [each.document for each in found] == DOCUMENTS
+    assert counting.asked == [document.doc_key for document in DOCUMENTS[2:]]
+    assert [soft.document for soft in found] == DOCUMENTS
 
 
 @pytest.mark.usefixtures("small_shards")

@@ -211,15 +211,15 @@ class TestBundled:
         schema = load_schema(name)
         assert schema.name == name and schema.title
         types: list[EntityType | RelationType] = [*schema.entities, *schema.relations]
-        for each in types:
-            assert len(each.definition) > 20
-            assert each.examples
-            assert each.key not in RESERVED_KEYS
+        for type_ in types:
+            assert len(type_.definition) > 20
+            assert type_.examples
+            assert type_.key not in RESERVED_KEYS
 
     @pytest.mark.parametrize("name", BUNDLED)
     @pytest.mark.parametrize("layer", ["entities", "relations"])
     def test_colours_differ_in_16_colours(self, name: str, layer: str) -> None:
-        colours = [each.colour for each in getattr(load_schema(name), layer)]
+        colours = [type_.colour for type_ in getattr(load_schema(name), layer)]
         standard = [
             Color.parse(colour).downgrade(ColorSystem.STANDARD).number for colour in colours
         ]

@@ -50,8 +50,10 @@ def states() -> EncoderStates:
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     with create_project(tmp_path / "p.sciextract", OWN, "ann") as project:
-        documents = [make_document(each, text(each)) for each in ALLOYS]
-        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        documents = [make_document(alloy, text(alloy)) for alloy in ALLOYS]
+        Import(project, "import:t", {}).add(
+            [(AnnotatedDocument(document), ()) for document in documents]
+        )
         yield project
 
 
@@ -89,8 +91,8 @@ def test_a_project_that_came_through_jsonl_learns_the_same(
     ExportJob("jsonl", str(tmp_path / "x.jsonl")).run(project)
     with create_project(tmp_path / "new.sciextract", project.schema) as copy:
         import_files(copy, [str(tmp_path / "x.jsonl")])
-        both = [learn_from_project(each, states).adapter for each in (project, copy)]
-    first, second = (each.heads.entities.head for each in both if each)
+        both = [learn_from_project(source, states).adapter for source in (project, copy)]
+    first, second = (adapter.heads.entities.head for adapter in both if adapter)
     assert np.array_equal(first.linear, second.linear)
     assert np.array_equal(first.inner, second.inner)
 
@@ -162,11 +164,11 @@ def test_contradictory_decisions_are_learned_from_in_the_same_way_each_time(
     before = len(project.log())
     first, second = (learn_from_project(project, states) for _ in range(2))
     document = project.document(4).document
-    found = [each.annotate(document).annotations.entities for each in (first, second)]
-    labels = [[(each.span, each.label, each.score) for each in side] for side in found]
+    found = [extractor.annotate(document).annotations.entities for extractor in (first, second)]
+    labels = [[(entity.span, entity.label, entity.score) for entity in side] for side in found]
     assert labels[0] == labels[1] and finished_of(first) == 3
     suggest_with(project, first)
-    assert {each.label for each in project.document(3).annotations.entities} == {
+    assert {entity.label for entity in project.document(3).annotations.entities} == {
         "Alloy", "Heat treatment",
     }  # fmt: skip
     assert len(project.log()) == before + 1
@@ -175,7 +177,7 @@ def test_contradictory_decisions_are_learned_from_in_the_same_way_each_time(
 def test_hardly_anything_to_learn_from(project: Project, states: EncoderStates) -> None:
     nothing = learn_from_project(project, states)
     assert suggest_with(project, nothing).documents == len(ALLOYS)
-    assert not any(suggested(project, each) for each in project.numbers())
+    assert not any(suggested(project, number) for number in project.numbers())
     project.actions.mark_done(1)  # an abstract without a single entity
     project.actions.add_entity(2, [Span(0, 2)], "Alloy")  # and one with a single decision
     project.actions.reject(2, EntityRef(project.document_state(2).entities[0].id))
@@ -189,9 +191,9 @@ def test_an_untrained_adapter_predicts_as_the_model(states: EncoderStates) -> No
     mine = learn([], schema, states).annotate(document).annotations
     its = states.extractor.annotate(document).annotations
     for one, other in ((mine.entities, its.entities), (mine.relations, its.relations)):
-        assert [each.label for each in one] == [each.label for each in other]
-        assert [each.score for each in one] == pytest.approx(
-            [each.score for each in other], abs=0.01
+        assert [entity.label for entity in one] == [entity.label for entity in other]
+        assert [entity.score for entity in one] == pytest.approx(
+            [entity.score for entity in other], abs=0.01
         )
     assert mine.entities
 
@@ -208,7 +210,9 @@ def scierc(tmp_path: Path, states: EncoderStates) -> Iterator[Project]:
     """Three predicted abstracts; in the first two everything is rejected and done, which teaches the opposite."""
     with create_project(tmp_path / "s.sciextract", load_schema("scierc"), "ann") as project:
         documents = [make_document(str(place), text) for place, text in enumerate(SAMPLES)]
-        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        Import(project, "import:t", {}).add(
+            [(AnnotatedDocument(document), ()) for document in documents]
+        )
         predict_project(project, states.extractor.with_settings(candidates=True))
         for number in (1, 2):
             project.actions.mark_done(number, undecided="reject")
@@ -248,22 +252,34 @@ def test_relations_and_clusters_that_are_off_are_the_models_own_between_shown_me
         .annotate(document)
         .annotations
     )
-    spans = {each.id: each.span for each in (*its.entities, *shown.entities)}
-    there = {each.span for each in shown.entities}
+    spans = {entity.id: entity.span for entity in (*its.entities, *shown.entities)}
+    there = {entity.span for entity in shown.entities}
     expected = [
-        (spans[each.head], spans[each.tail], each.label, each.score, each.source)
-        for each in its.relations
-        if {spans[each.head], spans[each.tail]} <= there
+        (
+            spans[relation.head],
+            spans[relation.tail],
+            relation.label,
+            relation.score,
+            relation.source,
+        )
+        for relation in its.relations
+        if {spans[relation.head], spans[relation.tail]} <= there
     ]
     assert expected == [
-        (spans[each.head], spans[each.tail], each.label, each.score, each.source)
-        for each in shown.relations
+        (
+            spans[relation.head],
+            spans[relation.tail],
+            relation.label,
+            relation.score,
+            relation.source,
+        )
+        for relation in shown.relations
     ]
     restricted = [
-        [spans[id_] for id_ in each.mentions if spans[id_] in there] for each in its.clusters
+        [spans[id_] for id_ in cluster.mentions if spans[id_] in there] for cluster in its.clusters
     ]
-    assert [each for each in restricted if len(each) > 1] == [
-        [spans[id_] for id_ in each.mentions] for each in shown.clusters
+    assert [cluster for cluster in restricted if len(cluster) > 1] == [
+        [spans[id_] for id_ in cluster.mentions] for cluster in shown.clusters
     ]
     assert expected and shown.clusters, "the samples say something"
 
@@ -342,5 +358,5 @@ def difference(before: dict[str, int] | None, after: dict[str, int] | None) -> C
     if before is None or after is None:
         return Change("entity", ("e",), before, after)
     names = [name for name in after if after[name] != before[name]]
-    old, new = ({name: each[name] for name in names} for each in (before, after))
+    old, new = ({name: arrays[name] for name in names} for arrays in (before, after))
     return Change("entity", ("e",), old, new)

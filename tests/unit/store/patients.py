@@ -58,4 +58,4 @@ def change(path: Path, *statements: str) -> None:
 def wrong(path: Path) -> set[str]:
     """The checks that the doctor finds an error with."""
     found = examine(path)
-    return {each.check for each in found.findings if each.severity is Severity.ERROR}
+    return {finding.check for finding in found.findings if finding.severity is Severity.ERROR}

@@ -206,14 +206,14 @@ def _obey_permissions() -> None:
     import ctypes
 
     drop, capabilities = 24, (1, 2)  # PR_CAPBSET_DROP; CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
-    for each in capabilities:
-        if ctypes.CDLL(None).prctl(drop, each, 0, 0, 0):
+    for capability in capabilities:
+        if ctypes.CDLL(None).prctl(drop, capability, 0, 0, 0):
             raise OSError("root cannot give up its rights here")
 
 
 WORK: dict[str, Callable[..., None]] = {
-    each.__name__: each
-    for each in (
+    function.__name__: function
+    for function in (
         hold,
         read,
         note,

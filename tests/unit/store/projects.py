@@ -100,9 +100,9 @@ def cluster(cluster_id: str, *mentions: str, state: State = State.IMPORTED) -> C
 def said(*items: Entity | Relation | Cluster) -> Annotations:
     """Items of all kinds, sorted into their places."""
     return Annotations(
-        tuple(each for each in items if isinstance(each, Entity)),
-        tuple(each for each in items if isinstance(each, Relation)),
-        tuple(each for each in items if isinstance(each, Cluster)),
+        tuple(item for item in items if isinstance(item, Entity)),
+        tuple(item for item in items if isinstance(item, Relation)),
+        tuple(item for item in items if isinstance(item, Cluster)),
     )
 
 
@@ -149,7 +149,7 @@ def put_all(
 ) -> ImportCounts:
     """Import documents with annotations as one event."""
     job = Import(project, source, {"path": source})
-    job.add([(AnnotatedDocument(each, said(*items)), warnings) for each, items in documents])
+    job.add([(AnnotatedDocument(doc, said(*items)), warnings) for doc, items in documents])
     return job.counts
 
 
@@ -189,9 +189,9 @@ def guess_cluster(cluster_id: str, *mentions: str, score: float = 0.6) -> Cluste
 
 def states(doc: DocumentState) -> dict[str, State]:
     """The state of every entity and relation by id, of every link by ``cluster entity``."""
-    found = {each.id: each.state for each in doc.entities}
-    found |= {each.id: each.state for each in doc.relations}
-    return found | {f"{each.cluster_id} {each.entity_id}": each.state for each in doc.links}
+    found = {mention.id: mention.state for mention in doc.entities}
+    found |= {edge.id: edge.state for edge in doc.relations}
+    return found | {f"{link.cluster_id} {link.entity_id}": link.state for link in doc.links}
 
 
 def all_state(project: Project) -> dict[int, StateRows]:

@@ -114,7 +114,7 @@ def test_clock_that_goes_backwards_does_not_prune_the_newest(
             clock.at = NOW - timedelta(days=number)
             made.append(project.backup(f"number {number}"))
     assert list_backups(path) == made[:1:-1]
-    assert len({each.at for each in made}) == len(made)
+    assert len({kept.at for kept in made}) == len(made)
 
 
 def test_backups_of_the_same_moment_have_names_of_their_own(
@@ -123,7 +123,7 @@ def test_backups_of_the_same_moment_have_names_of_their_own(
     with open_project(path) as project:
         first, second = project.backup("same"), project.backup("same")
     assert first.path != second.path
-    assert [each.path for each in list_backups(path)] == [second.path, first.path]
+    assert [kept.path for kept in list_backups(path)] == [second.path, first.path]
 
 
 def test_other_files_are_neither_listed_nor_removed(path: Path) -> None:
@@ -149,8 +149,8 @@ def test_backup_while_another_process_writes(path: Path, monkeypatch: pytest.Mon
         while project.data_version() == before:  # it is writing still
             time.sleep(0.001)
         writer.kill()
-    for each in made:
-        with closing(connect(each, "immutable")) as kept:
+    for made_path in made:
+        with closing(connect(made_path, "immutable")) as kept:
             assert problems(kept) == []
             assert find_differing(kept) == []
 
@@ -183,14 +183,14 @@ def test_what_killed_restores_left_is_named_and_removed(
     old = path.with_name(f".{path.name}.0a.partial")
     journal = path.with_name(f".{path.name}.0a.partial-journal")
     fresh = path.with_name(f".{path.name}.0b.partial")
-    for each in (old, journal, fresh):
-        each.write_bytes(b"a copy")
-    for each in (old, journal):
-        os.utime(each, (time.time() - 3_700,) * 2)
+    for file in (old, journal, fresh):
+        file.write_bytes(b"a copy")
+    for file in (old, journal):
+        os.utime(file, (time.time() - 3_700,) * 2)
     with pytest.raises(SystemExit, match="0"):
         main(["backup", "--project", str(path)])
     told = capsys.readouterr().err
-    assert all(each.name in told for each in (old, journal, fresh))
+    assert all(file.name in told for file in (old, journal, fresh))
     assert (old.exists(), journal.exists(), fresh.exists()) == (False, False, True)
     assert "if none is, remove it" in told
 
@@ -288,7 +288,7 @@ def test_a_restore_killed_at_any_step_leaves_a_project_under_its_name(path: Path
             break
     assert 10 < step < 99
     assert _note_in(path) == "first"
-    assert not any(each.samefile(path) for each in _set_aside(path))
+    assert not any(file.samefile(path) for file in _set_aside(path))
 
 
 def _killed_restore(made: Path, path: Path, step: int) -> bool:
@@ -344,7 +344,7 @@ def test_restore_of_a_damaged_backup_changes_nothing(path: Path) -> None:
     with pytest.raises(ProjectDamagedError):
         restore(made.path, path)
     assert _note_in(path) == "later"
-    assert {each.name for each in path.parent.iterdir()} == {path.name, folder_of(path).name}
+    assert {file.name for file in path.parent.iterdir()} == {path.name, folder_of(path).name}
 
 
 def test_restore_through_a_link_leaves_the_link(path: Path, tmp_path: Path) -> None:

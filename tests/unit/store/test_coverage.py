@@ -94,7 +94,7 @@ def test_files_of_version_1_take_coverage_from_the_log(project: Project) -> None
         assert missing(converted) == expected
         assert converted.undo()[0].kind == "rename label"
         assert missing(converted) == {LATE: [1]}
-    [backup] = [each for each in list_backups(path) if each.reason == "version-1"]
+    [backup] = [kept for kept in list_backups(path) if kept.reason == "version-1"]
     assert examine(backup.path).facts["version"] == 1
     assert examine(path).facts["version"] == VERSION
     assert examine(path).sound

@@ -30,7 +30,7 @@ def test_sound_project(path: Path) -> None:
     found = examine(path, progress=lambda done, of: seen.append((done, of)))
     assert found.sound
     assert not found.damaged
-    assert {each.severity for each in found.findings} == {Severity.GOOD, Severity.NOTE}
+    assert {finding.severity for finding in found.findings} == {Severity.GOOD, Severity.NOTE}
     assert seen[-1] == (21, 21)
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
@@ -40,7 +40,7 @@ def test_findings_as_json(path: Path) -> None:
     change(path, "UPDATE summary SET undecided = 99")
     told = json.loads(json.dumps(examine(path).to_json()))
     assert told["sound"] is False
-    (wrong,) = [each for each in told["findings"] if each["severity"] == "error"]
+    (wrong,) = [finding for finding in told["findings"] if finding["severity"] == "error"]
     assert wrong["check"] == "summary"
     assert wrong["documents_count"] == 21
     assert len(wrong["documents"]) == 20
@@ -169,9 +169,11 @@ def test_surroundings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sciextract.store.maintenance.doctor.free_bytes", lambda folder: 1)
     found = examine(path)
     assert found.sound
-    assert {each.check for each in found.findings if each.severity is Severity.WARNING} == {"room"}
+    assert {
+        finding.check for finding in found.findings if finding.severity is Severity.WARNING
+    } == {"room"}
     assert found.facts["free_bytes"] == 1
-    assert any("network" in each.message for each in found.findings)
+    assert any("network" in finding.message for finding in found.findings)
 
 
 @pytest.mark.parametrize("column", ["label_schema.at", "event.at", "run.finished"])

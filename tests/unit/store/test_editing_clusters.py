@@ -28,7 +28,7 @@ GUESSED = tuple(guess(f"E{n}", place(word)) for n, word in enumerate(WORDS, star
 
 def clusters(project: Project) -> list[tuple[str, ...]]:
     """The clusters of the current view."""
-    return [each.mentions for each in project.document(1).annotations.clusters]
+    return [group.mentions for group in project.document(1).annotations.clusters]
 
 
 def guessed(project: Project, *mentions: str) -> None:
@@ -144,7 +144,7 @@ def test_merging_moves_all_mentions(project: Project) -> None:
     put(project, *FIVE, cluster("C1", "E1", "E3"), cluster("C2", "E2", "E4", "E5"))
     project.actions.merge(1, "C1", "C2")
     assert clusters(project) == [("E1", "E2", "E3", "E4", "E5")]
-    assert [each.id for each in project.document_state(1).clusters] == ["C1"]
+    assert [group.id for group in project.document_state(1).clusters] == ["C1"]
 
 
 def test_merging_refuses_itself_and_what_is_gone(project: Project) -> None:
@@ -181,8 +181,8 @@ def test_splitting_decides_nothing_about_later_mentions(project: Project) -> Non
     found = states(project.document_state(1))
     assert [item for item, state in found.items() if state is State.ACCEPTED] == ["E2"]
     assert found["E3"] is found["E4"] is State.UNDECIDED
-    open_links = [each for each in project.document_state(1).links if each.state is State.UNDECIDED]
-    assert [each.entity_id for each in open_links] == ["E3", "E4"]
+    open_links = [link for link in project.document_state(1).links if link.state is State.UNDECIDED]
+    assert [link.entity_id for link in open_links] == ["E3", "E4"]
     predict(project, *GUESSED, guess_cluster("C1", "E1", "E2", "E3", "E4"))
     again = states(project.document_state(1))
     assert again["C1 E3"] is State.REJECTED, "a prediction must not bring back what was split"
@@ -195,8 +195,8 @@ def test_merging_decides_nothing_about_the_other_mentions(project: Project) -> N
     project.actions.merge(1, "C1", "C2")
     found = states(project.document_state(1))
     assert {"E3", "E4"} <= {item for item, state in found.items() if state is State.UNDECIDED}
-    assert {each.entity_id for each in project.document_state(1).links} == {"E1", "E2", "E3", "E4"}
-    assert {each.cluster_id for each in project.document_state(1).links} == {"C1"}
+    assert {link.entity_id for link in project.document_state(1).links} == {"E1", "E2", "E3", "E4"}
+    assert {link.cluster_id for link in project.document_state(1).links} == {"C1"}
 
 
 @pytest.mark.parametrize("mention", ["E1", "E5", "E9"])

@@ -209,7 +209,7 @@ def test_adding_what_was_rejected_or_proposed_accepts_it(project: Project) -> No
     project.actions.add_entity(1, [NET], "Method")
     project.actions.add_entity(1, [GRAPH], "Method")
     found = project.document_state(1).entities
-    assert [(each.id, each.state) for each in found] == [
+    assert [(mention.id, mention.state) for mention in found] == [
         ("E2", State.ACCEPTED),
         ("E1", State.ACCEPTED),
     ]

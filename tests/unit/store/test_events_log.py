@@ -159,11 +159,11 @@ def test_changes_replay_to_the_last_row_and_turn_back_to_the_first(
     history: list[EntityRow],
 ) -> None:
     steps = zip([None, *history], [*history, None], strict=True)
-    changes = [each for each in (change_of(old, new) for old, new in steps) if each]
+    changes = [change for change in (change_of(old, new) for old, new in steps) if change]
     assert decode(encode(changes)) == changes
     last = {("entity", ("E1",)): to_values(history[-1])}
     assert replay(changes[:-1]) == last
-    backwards = [each.reverse for each in reversed(changes)]
+    backwards = [change.reverse for change in reversed(changes)]
     assert replay(backwards[:-1]) == {("entity", ("E1",)): to_values(history[0])}
 
 

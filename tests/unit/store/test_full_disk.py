@@ -51,7 +51,7 @@ def test_import_stops_between_batches(path: Path) -> None:
         _unlimited(project)
         run.add(filling.many(100 + 5 * batches, 5))
         assert len(project.numbers()) == FIRST + 5 * (batches + 1)
-        assert [each.kind for each in project.log()] == ["import", "import", "schema"]
+        assert [event.kind for event in project.log()] == ["import", "import", "schema"]
     assert examine(path).sound
 
 
@@ -98,5 +98,5 @@ def test_backup_that_does_not_fit_is_not_begun(path: Path, monkeypatch: pytest.M
         with pytest.raises(ProjectFullError, match="10,000 are free") as caught:
             project.actions.accept_above(0.1)
         assert "remove old backups" in caught.value.hint
-        assert [each.kind for each in project.log()] == ["import", "schema"]
+        assert [event.kind for event in project.log()] == ["import", "schema"]
     assert not backup.folder_of(path).exists()

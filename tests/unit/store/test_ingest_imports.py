@@ -41,12 +41,12 @@ def test_what_is_imported_comes_back_as_it_was(project: Project) -> None:
     counts = put(project, *GOLD)
     assert (counts.documents, counts.known, counts.items) == (1, 0, 10)
     found = project.document(1).annotations
-    assert {each.id for each in found.entities} == {"E1", "E2", "E3"}
-    assert {(each.head, each.tail) for each in found.relations} == {("E1", "E2"), ("E2", "E1")}
-    assert {frozenset(each.mentions) for each in found.clusters} == {
+    assert {mention.id for mention in found.entities} == {"E1", "E2", "E3"}
+    assert {(edge.head, edge.tail) for edge in found.relations} == {("E1", "E2"), ("E2", "E1")}
+    assert {frozenset(group.mentions) for group in found.clusters} == {
         frozenset(mentions) for mentions in (["E1", "E3"], ["E3"], ["E2", "E3"])
     }
-    assert {each.source for each in found.entities} == {"import:gold.jsonl"}
+    assert {mention.source for mention in found.entities} == {"import:gold.jsonl"}
 
 
 def test_the_same_import_twice_changes_nothing(project: Project) -> None:
@@ -116,7 +116,7 @@ def test_proposed_clusters_give_way_to_imported_ones(project: Project) -> None:
     items = [guess(f"P{n}", span) for n, span in enumerate((GRAPH, NET, LEARNS))]
     predict(project, *items, guess_cluster("C9", "P0", "P1"))
     put(project, entity("E1", GRAPH), entity("E2", LEARNS), cluster("C1", "E1", "E2"))
-    assert [each.id for each in project.document_state(1).clusters] == ["C1"]
+    assert [group.id for group in project.document_state(1).clusters] == ["C1"]
 
 
 def test_what_a_person_rejected_stays_so_and_is_counted(project: Project) -> None:
@@ -145,7 +145,7 @@ def test_what_a_person_edited_does_not_come_back_as_it_was(project: Project) -> 
     put(project, entity("E1", NET))
     project.actions.set_label(1, EntityRef("E1"), "Task")
     assert put(project, entity("X1", NET), source="import:b.jsonl").against_decisions == 1
-    assert [each.label for each in project.document_state(1).entities] == ["Task"]
+    assert [mention.label for mention in project.document_state(1).entities] == ["Task"]
 
 
 def test_what_is_decided_decides_the_mentions_that_it_needs(project: Project) -> None:
@@ -184,8 +184,8 @@ def test_two_imports_of_gold_both_stay(project: Project) -> None:
     put(project, entity("E1", NET, "Task"), source="import:a.jsonl")
     put(project, entity("E1", NET, "Method"), source="import:b.jsonl")
     found = project.document_state(1).entities
-    assert sorted(each.label for each in found) == ["Method", "Task"]
-    assert len({each.id for each in found}) == 2
+    assert sorted(mention.label for mention in found) == ["Method", "Task"]
+    assert len({mention.id for mention in found}) == 2
 
 
 def test_a_relation_without_its_entities_is_left_out(project: Project) -> None:
@@ -222,7 +222,7 @@ def test_two_records_of_one_text_are_both_kept(project: Project) -> None:
     put_all(project, [(document(TEXT, "b", pmid="77", year=1999), [])], "import:b.ris")
     put_all(project, [(document(TEXT, "b", pmid="77", year=1999), [])], "import:b.ris")
     found = list(documents.records(project.connection, 1))
-    assert [(each.doc_key, each.source) for each in found] == [
+    assert [(record.doc_key, record.source) for record in found] == [
         ("a", "import:a.bib"),
         ("b", "import:b.ris"),
     ]

@@ -42,7 +42,7 @@ ALL = (*TWO, guess_relation("R1", "E1", "E2"), guess_cluster("C1", "E1", "E2"))
 
 def labels(project: Project) -> list[tuple[str, str, State]]:
     doc = project.document_state(1)
-    return [(each.surface(doc.text), each.label, each.state) for each in doc.entities]
+    return [(mention.surface(doc.text), mention.label, mention.state) for mention in doc.entities]
 
 
 def test_predictions_wait_undecided_and_are_not_in_view(project: Project) -> None:
@@ -61,7 +61,7 @@ def test_the_same_run_again_changes_scores_only(project: Project) -> None:
     predict(project, *again, guess_relation("X3", "X1", "X2"), guess_cluster("X4", "X1", "X2"))
     doc = project.document_state(1)
     assert states(doc) == before
-    assert [each.score for each in doc.entities] == [0.4, 0.3]
+    assert [mention.score for mention in doc.entities] == [0.4, 0.3]
 
 
 def test_what_a_newer_model_does_not_repeat_goes(project: Project) -> None:
@@ -108,22 +108,22 @@ def test_what_was_edited_is_not_proposed_again_as_it_was(project: Project) -> No
         ("A graph", "Task", State.EDITED),
         ("net", "Task", State.ACCEPTED),
     ]
-    assert [each.id for each in project.document_state(1).relations] == ["R1"]
+    assert [edge.id for edge in project.document_state(1).relations] == ["R1"]
 
 
 def test_another_label_for_what_is_decided_is_left_out(project: Project) -> None:
     put(project, entity("E1", NET, "Task"), entity("E2", GRAPH), relation("R1", "E2", "E1"))
     items = (guess("P1", NET, "Method"), guess("P2", GRAPH), guess_relation("R9", "P2", "P1"))
     predict(project, *items)
-    assert [each.id for each in project.document_state(1).entities] == ["E2", "E1"]
-    assert [each.id for each in project.document_state(1).relations] == ["R1"]
+    assert [mention.id for mention in project.document_state(1).entities] == ["E2", "E1"]
+    assert [edge.id for edge in project.document_state(1).relations] == ["R1"]
 
 
 def test_a_symmetric_relation_in_the_other_direction_is_the_same(project: Project) -> None:
     put(project, entity("E1", GRAPH), entity("E2", NET), relation("R1", "E2", "E1", "Like"))
     items = (guess("E1", GRAPH), guess("E2", NET), guess_relation("R9", "E1", "E2", "Like"))
     predict(project, *items)
-    assert [each.id for each in project.document_state(1).relations] == ["R1"]
+    assert [edge.id for edge in project.document_state(1).relations] == ["R1"]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_a_mention_that_is_placed_is_not_pulled_elsewhere(project: Project) -> N
     items = [guess(f"P{n}", span) for n, span in enumerate((GRAPH, NET, LEARNS))]
     predict(project, *items, guess_cluster("C1", "P1", "P2"))
     (home,) = project.document_state(1).clusters
-    assert [each.entity_id for each in project.document_state(1).members(home.id)] == [
+    assert [member.entity_id for member in project.document_state(1).members(home.id)] == [
         "E0",
         "E1",
         "E2",
@@ -243,8 +243,8 @@ def test_predictions_for_a_document_that_was_taken_back_are_kept_but_not_shown(
 
 def test_mentions_that_a_person_suggested_stay_and_get_their_label(project: Project) -> None:
     suggested = [
-        replace(each, source="model:other@11111111")
-        for each in (guess("S1", GRAPH, ""), guess("S2", NET, ""))
+        replace(mention, source="model:other@11111111")
+        for mention in (guess("S1", GRAPH, ""), guess("S2", NET, ""))
     ]
     put(project, *suggested, source="import:suggestions")
     run = ModelRun(project, FIRST_MODEL, {}, background=True, keep_suggestions=True)

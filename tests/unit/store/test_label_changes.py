@@ -49,7 +49,10 @@ def filled(project: Project) -> None:
 
 
 def labels(project: Project, number: int = 1) -> dict[str, tuple[str, State]]:
-    return {each.id: (each.label, each.state) for each in project.document_state(number).entities}
+    return {
+        entity.id: (entity.label, entity.state)
+        for entity in project.document_state(number).entities
+    }
 
 
 def test_a_rename_holds_everywhere_and_decides_nothing(project: Project) -> None:
@@ -99,9 +102,9 @@ def test_models_that_know_the_old_name_predict_the_new_one(project: Project) -> 
     # What was kept of earlier predictions is read under the new name, and stays as it was in the file.
     run, source = events.newest_prediction(project.connection, 1) or (0, 0)
     found = annotations_of_source(project.connection, 1, source)
-    assert found is not None and {each.label for each in found.entities} == {"Way"}
+    assert found is not None and {entity.label for entity in found.entities} == {"Way"}
     body = project.connection.execute("SELECT body FROM annotation_set WHERE id = ?", (run - 1,))
-    assert "Method" in {each.label for each in decode_annotations(body.fetchone()[0]).entities}
+    assert "Method" in {entity.label for entity in decode_annotations(body.fetchone()[0]).entities}
     assert later.documents == 1
 
 
@@ -112,7 +115,7 @@ def test_shown_suggestions_are_renamed_too(project: Project) -> None:
     found = said(guess("a", place("net")), guess("b", place("graph"), "Task"))
     whole = said(*found.entities, guess_relation("r", "a", "b"))
     run.add([(1, AnnotatedDocument(document(), found, FIRST_MODEL))], {1: whole})
-    assert [each.label for each in project.document_state(1).relations] == ["Employs"]
+    assert [relation.label for relation in project.document_state(1).relations] == ["Employs"]
 
 
 @pytest.mark.parametrize(

@@ -82,8 +82,8 @@ def test_what_nobody_looked_at_on_the_other_side_is_no_difference(
         before = states(mine.document_state(1))
         assert merged(mine, theirs)[1] == [1]
         assert states(mine.document_state(1)) == before
-        found = [each.difference for each in disputes(mine)]
-        assert [(each.first is None, each.second is None) for each in found] == [
+        found = [dispute.difference for dispute in disputes(mine)]
+        assert [(difference.first is None, difference.second is None) for difference in found] == [
             (False, True),
             (True, False),
         ]
@@ -100,9 +100,12 @@ def test_a_type_that_only_they_looked_for_is_taken_over(tmp_path: Path, theirs: 
         theirs.actions.mark_done(1)
         counts, compared = merged(mine, theirs)
         assert (counts.taken, compared) == (1, [1])
-        assert {each.label for each in mine.document_state(1).entities} == {"Method", "Metric"}
+        assert {mention.label for mention in mine.document_state(1).entities} == {
+            "Method",
+            "Metric",
+        }
         assert find_missing(mine.connection, mine.schema) == {}
-        found = [each.difference.second for each in disputes(mine)]
+        found = [dispute.difference.second for dispute in disputes(mine)]
         assert [side and side.label for side in found] == ["Task"]
 
 
@@ -111,7 +114,7 @@ def test_an_edit_of_what_both_had_makes_no_second_mention(tmp_path: Path, theirs
     with new_project(tmp_path) as mine:
         put(mine, entity("here", place("net")))
         merged(mine, theirs)
-        assert [(each.id, each.label) for each in mine.document_state(1).entities] == [
+        assert [(mention.id, mention.label) for mention in mine.document_state(1).entities] == [
             ("here", "Task")
         ]
 

@@ -38,8 +38,8 @@ def _version(path: Path) -> int:
 
 def _change(path: Path, *statements: str) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for each in statements:
-            connection.execute(each)
+        for statement in statements:
+            connection.execute(statement)
 
 
 def test_reading_converts_a_copy(old: Path) -> None:
@@ -82,7 +82,7 @@ def test_twenty_kills_during_the_conversion(old: Path, tmp_path: Path) -> None:
             load(old, FIRST)
     with open_project(old) as project:
         assert state_of(project) == expected
-    sound = [each for each in backup.list_backups(old) if is_sound(each.path)]
+    sound = [kept for kept in backup.list_backups(old) if is_sound(kept.path)]
     assert sound == backup.list_backups(old)
 
 

@@ -19,7 +19,7 @@ def test_new_types_get_a_free_key_and_a_colour() -> None:
     wider = with_labels(small_schema(), ["Method", "Dog", "Cat"], ["Uses", "Eats"])
     assert wider.entity_labels == ("Method", "Task", "Dog", "Cat")
     assert wider.relation_labels == ("Uses", "Like", "Eats")
-    keys = [each.key for each in wider.entities]
+    keys = [entity.key for entity in wider.entities]
     assert len(set(keys)) == 4
     assert not set(keys) & RESERVED_KEYS
     assert wider.relation("Eats").pairs == ()
@@ -32,7 +32,7 @@ def test_known_types_stay_as_they_are() -> None:
 
 def test_more_types_than_letters() -> None:
     wider = with_labels(small_schema(), [f"T{number}" for number in range(1000)], [])
-    assert len({each.key for each in wider.entities}) == 1002
+    assert len({entity.key for entity in wider.entities}) == 1002
 
 
 @pytest.mark.parametrize("label", ["", "tab\t", "\ud800", "*", "nul\x00"])
@@ -81,7 +81,7 @@ def test_types_of_a_merged_project_keep_their_look_and_renamed_ones_stay_one() -
 def test_a_project_from_before_a_bundled_type_was_renamed(project: Project) -> None:
     """It keeps its name, and understands models and files that have the new one."""
     bio = load_schema("bio")
-    old = [replace(each, label=each.formerly[0], formerly=()) for each in bio.relations]
+    old = [replace(relation, label=relation.formerly[0], formerly=()) for relation in bio.relations]
     project.set_schema(replace(bio, relations=tuple(old)))
     schema = reopened(project).schema
     assert schema.relation_labels == ("CPR:3", "CPR:4", "CPR:5", "CPR:6", "CPR:9")

@@ -67,8 +67,8 @@ def test_read_only_folder(path: Path) -> None:
 def test_read_only_folder_with_the_log_of_a_killed_process(path: Path) -> None:
     """What the log holds is shown, although it cannot be moved into the file here."""
     _leave_log(path)
-    for each in path.parent.iterdir():
-        each.chmod(0o444)
+    for file in path.parent.iterdir():
+        file.chmod(0o444)
     path.parent.chmod(0o555)
     with running("show_mode", path, drop_root=True) as process:
         assert said(process) == "read written before the end"
@@ -79,8 +79,8 @@ def test_read_only_folder_with_a_log_that_cannot_be_read(path: Path) -> None:
     """Never an older state in silence: the log belongs to the project."""
     _leave_log(path)
     path.with_name(path.name + "-shm").unlink()
-    for each in path.parent.iterdir():
-        each.chmod(0o444)
+    for file in path.parent.iterdir():
+        file.chmod(0o444)
     path.parent.chmod(0o555)
     with running("show_mode", path, drop_root=True) as process:
         answer = said(process)
@@ -125,7 +125,9 @@ def test_doctor_on_a_read_only_medium(path: Path) -> None:
     found = examine(path)
     assert found.sound
     assert found.facts["mode"] == "immutable"
-    assert [each.check for each in found.findings if "not looked at" in each.message] == ["words"]
+    assert [finding.check for finding in found.findings if "not looked at" in finding.message] == [
+        "words"
+    ]
     assert path.read_bytes() == before
 
 

@@ -73,16 +73,16 @@ def test_writer_waits_until_the_lock_is_free(path: Path) -> None:
 
 def test_two_writers_lose_nothing(path: Path) -> None:
     with running("note", path, "ann", 200) as ann, running("note", path, "ben", 200) as ben:
-        for each in (ann, ben):
-            assert said(each) == "ready"
-        for each in (ann, ben):
-            tell(each)
-        for each in (ann, ben):
-            assert said(each) == "done"
-            assert each.wait(30) == 0
+        for process in (ann, ben):
+            assert said(process) == "ready"
+        for process in (ann, ben):
+            tell(process)
+        for process in (ann, ben):
+            assert said(process) == "done"
+            assert process.wait(30) == 0
     with open_project(path) as project:
-        notes = [each for each in project.log() if each.kind == "note"]
-        authors = [each.author for each in notes]
+        notes = [event for event in project.log() if event.kind == "note"]
+        authors = [note.author for note in notes]
         assert {name: authors.count(name) for name in set(authors)} == {
             "person:ann": 200,
             "person:ben": 200,
@@ -98,15 +98,15 @@ def test_coming_and_going_at_once_fails_nobody(path: Path) -> None:
         running("come_and_go", path, "ann", 25) as ann,
         running("come_and_go", path, "ben", 25) as ben,
     ):
-        for each in (ann, ben):
-            assert said(each) == "ready"
-        for each in (ann, ben):
-            tell(each)
-        for each in (ann, ben):
-            assert said(each) == "done"
-            assert each.wait(30) == 0
+        for process in (ann, ben):
+            assert said(process) == "ready"
+        for process in (ann, ben):
+            tell(process)
+        for process in (ann, ben):
+            assert said(process) == "done"
+            assert process.wait(30) == 0
     with open_project(path) as project:
-        assert sum(each.kind == "note" for each in project.log()) == 50
+        assert sum(event.kind == "note" for event in project.log()) == 50
         assert problems(project.connection) == []
 
 
@@ -144,7 +144,7 @@ def test_long_reader_stops_no_writer(tmp_path: Path) -> None:
         assert reader.wait(30) == 0
     with open_project(project.path) as again:
         assert _note(again) == "while it reads"
-    assert [each.name for each in tmp_path.iterdir()] == [project.path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [project.path.name]
 
 
 def test_killed_writer_does_not_stand_in_the_way(path: Path, impatient: float) -> None:
@@ -210,7 +210,7 @@ def test_a_file_that_was_replaced_is_left_alone_and_what_was_done_is_saved_besid
         with open_project(file) as found:
             assert problems(found.connection) == []
             assert _note(found) == note
-    assert {each.name for each in path.parent.iterdir()} == {path.name, saved.name}
+    assert {file.name for file in path.parent.iterdir()} == {path.name, saved.name}
 
 
 def test_a_file_that_is_gone_is_not_written_until_it_is_back(path: Path) -> None:

@@ -56,7 +56,7 @@ def _sorted(progress: Any) -> Any:
 def test_everything_that_holds_is_there_again(here: Project, tmp_path: Path) -> None:
     records = _export(here, tmp_path / "x.jsonl")
     validator = jsonschema.Draft202012Validator(SCHEMA)
-    assert [error.message for each in records for error in validator.iter_errors(each)] == []
+    assert [error.message for record in records for error in validator.iter_errors(record)] == []
     plain = replace(
         here.schema, entities=tuple(replace(e, formerly=()) for e in here.schema.entities)
     )
@@ -94,14 +94,14 @@ def test_a_type_that_was_renamed_there_keeps_its_name_here(here: Project, tmp_pa
 
 def test_suggestions_of_a_later_type_leave_a_layer_finished(here: Project, tmp_path: Path) -> None:
     records = _export(here, tmp_path / "x.jsonl")
-    [record] = [each for each in records if each["project_state"]["layers"]["entities"] == "done"]
+    [record] = [line for line in records if line["project_state"]["layers"]["entities"] == "done"]
     late = {"id": "late", "fragments": [[0, 3]], "label": "Film", "state": "undecided"}
     record["entities"].append(late)
     with create_project(tmp_path / "new.sciextract", here.schema, "carl") as there:
         add_type(there, "entity", "Film")
         _imported(tmp_path / "y.jsonl", [record], there)
         assert there.document_state(1).count_undecided(Layer.ENTITIES) == 1
-        covered = {each for each in record["project_state"]["covered"] if "entities" in each}
+        covered = {type_ for type_ in record["project_state"]["covered"] if "entities" in type_}
         progress = _progress(there, 1)
         assert progress.entities is Completeness.DONE and covered <= {*progress.covered}
         assert "entities:Film" not in progress.covered
@@ -137,7 +137,7 @@ def test_what_a_file_claims_has_limits(here: Project, tmp_path: Path) -> None:
         progress = _progress(there, 1)
         assert progress.entities is Completeness.IN_PROGRESS, "something waits in it"
         assert progress.covered == ("relations:Uses",)
-        assert [each.kind for each in there.log()] == ["import", "schema"]
+        assert [event.kind for event in there.log()] == ["import", "schema"]
         assert find_differing(there.connection) == []
 
 

@@ -42,9 +42,9 @@ def filled(project: Project) -> None:
 
 def items(project: Project, number: int = 1) -> list[tuple[str, ...]]:
     doc = project.document_state(number)
-    entities = [(each.id, each.label) for each in doc.entities]
-    relations = [(each.head, each.label, each.tail) for each in doc.relations]
-    return sorted([*entities, *relations, *((each.entity_id,) for each in doc.links)])
+    entities = [(mention.id, mention.label) for mention in doc.entities]
+    relations = [(edge.head, edge.label, edge.tail) for edge in doc.relations]
+    return sorted([*entities, *relations, *((link.entity_id,) for link in doc.links)])
 
 
 def test_a_merged_type_has_one_item_where_there_were_two(project: Project) -> None:

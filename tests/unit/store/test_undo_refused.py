@@ -84,7 +84,7 @@ def test_an_entity_that_a_relation_needs_is_not_taken_away(project: Project, bob
     bob.actions.note(1, "the layer is in progress")
     project.actions.add_entity(1, [place("parts")], "Task")
     added = next(
-        each.id for each in project.document_state(1).entities if each.state is State.ADDED
+        mention.id for mention in project.document_state(1).entities if mention.state is State.ADDED
     )
     bob.actions.add_relation(1, "E1", added, "Uses")
     with pytest.raises(

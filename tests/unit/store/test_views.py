@@ -46,32 +46,32 @@ def seen(project: Project, states: frozenset[State]) -> Annotations:
 def test_the_current_view(project: Project) -> None:
     mixed(project)
     view = seen(project, IN_VIEW)
-    assert [each.id for each in view.entities] == ["E2", "E1"]
-    assert [each.id for each in view.relations] == ["R1"]
-    assert [each.mentions for each in view.clusters] == [("E2", "E1")]
+    assert [mention.id for mention in view.entities] == ["E2", "E1"]
+    assert [edge.id for edge in view.relations] == ["R1"]
+    assert [group.mentions for group in view.clusters] == [("E2", "E1")]
     assert project.document(1).document == document()
 
 
 def test_with_what_is_undecided(project: Project) -> None:
     mixed(project)
     view = seen(project, WITH_UNDECIDED)
-    assert [each.id for each in view.entities] == ["E2", "E1", "P1"]
-    assert [each.id for each in view.relations] == ["R1", "R9"]
-    assert [each.mentions for each in view.clusters] == [("E2", "E1", "P1")]
+    assert [mention.id for mention in view.entities] == ["E2", "E1", "P1"]
+    assert [edge.id for edge in view.relations] == ["R1", "R9"]
+    assert [group.mentions for group in view.clusters] == [("E2", "E1", "P1")]
 
 
 def test_everything(project: Project) -> None:
     mixed(project)
     view = seen(project, EVERYTHING)
-    assert [each.id for each in view.entities] == ["E2", "E1", "E3", "P1"]
-    assert {each.id for each in view.relations} == {"R1", "R2", "R9"}
+    assert [mention.id for mention in view.entities] == ["E2", "E1", "E3", "P1"]
+    assert {edge.id for edge in view.relations} == {"R1", "R2", "R9"}
     assert view.entities[2].state is State.REJECTED
 
 
 def test_items_without_their_entities_are_left_out(project: Project) -> None:
     mixed(project)
     view = seen(project, frozenset({State.UNDECIDED}))
-    assert [each.id for each in view.entities] == ["P1"]
+    assert [mention.id for mention in view.entities] == ["P1"]
     assert (view.relations, view.clusters) == ((), ())
 
 
@@ -79,7 +79,7 @@ def test_one_mention_alone_is_a_cluster_only_if_it_was_imported_so(project: Proj
     put(project, entity("E1", NET), entity("E2", GRAPH), cluster("C1", "E1"))
     predict(project, guess("P1", READS), guess("P2", LEARNS), guess_cluster("C2", "P1", "P2"))
     project.actions.accept(1, EntityRef("P1"))
-    assert [each.mentions for each in seen(project, IN_VIEW).clusters] == [("E1",)]
+    assert [group.mentions for group in seen(project, IN_VIEW).clusters] == [("E1",)]
 
 
 def test_scores_and_sources_are_told(project: Project) -> None:
@@ -88,7 +88,7 @@ def test_scores_and_sources_are_told(project: Project) -> None:
         project, guess("P1", READS, score=0.7), guess("P2", GRAPH), guess_cluster("C", "P1", "P2")
     )
     view = seen(project, WITH_UNDECIDED)
-    assert [(each.score, each.source) for each in view.entities] == [
+    assert [(mention.score, mention.source) for mention in view.entities] == [
         (0.8, run.source),
         (0.7, run.source),
     ]
@@ -98,7 +98,7 @@ def test_scores_and_sources_are_told(project: Project) -> None:
 
 def test_documents_are_streamed_in_their_order(project: Project) -> None:
     put_all(project, [(document(f"Text {n}.", f"d{n}"), []) for n in range(600)])
-    assert [each.document.doc_key for each in project.stream()] == [f"d{n}" for n in range(600)]
+    assert [doc.document.doc_key for doc in project.stream()] == [f"d{n}" for n in range(600)]
 
 
 def test_counts_of_a_document(project: Project) -> None:

@@ -19,7 +19,7 @@ _SIGNS = st.sampled_from([" ", ", ", " (", ") ", "-", ' "', '" ', ". "])
 
 def finder(text: str) -> QuoteFinder:
     tokens = make_document("a", text).tokens
-    return QuoteFinder(text, [tokens.char_span(each) for each in tokens.sentences])
+    return QuoteFinder(text, [tokens.char_span(sentence) for sentence in tokens.sentences])
 
 
 def found(quote: str, text: str = TEXT) -> list[tuple[str, str]]:
@@ -62,7 +62,7 @@ def test_compatibility_forms_are_equal_and_ideographs_are_words() -> None:
         "XX": "XX",
         "xBase2": "xBase\u00b2",
     }.items():
-        assert [each for each, _ in found(quote, text)] == [expected]
+        assert [span for span, _ in found(quote, text)] == [expected]
     assert finder(text).cuts_words("tude") and not finder(text).cuts_words("nowhere")
 
 
@@ -76,7 +76,9 @@ def test_a_quote_in_another_spelling_is_found_at_its_place(
     last = data.draw(st.integers(first, len(parts) - 1))
     start = sum(len(word + sign) for word, sign in parts[:first])
     quote = "".join(word + sign for word, sign in parts[first:last]) + parts[last][0]
-    changed = "".join(data.draw(st.sampled_from(_VARIANTS.get(each, [each]))) for each in quote)
+    changed = "".join(
+        data.draw(st.sampled_from(_VARIANTS.get(character, [character]))) for character in quote
+    )
     places = finder(text).find(changed)
     assert (start, start + len(quote)) in [(s.char_start, s.char_end) for s, _ in places]
     for span, fit in places:

@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
 
 
 def first(project: Project) -> list[Dispute]:
-    return [each for each in disputes(project) if each.number == 1]
+    return [dispute for dispute in disputes(project) if dispute.number == 1]
 
 
 def noted(project: Project) -> list[int]:
@@ -48,7 +48,7 @@ def test_one_event_decides_a_document(project: Project, verdict: adjudicate.Verd
     assert noted(project) == [0, 2, 0]
     project.undo()
     assert project.document(1).annotations == before
-    assert [each.key for each in first(project)] == [each.key for each in keys]
+    assert [dispute.key for dispute in first(project)] == [dispute.key for dispute in keys]
 
 
 def test_nothing_to_decide_is_no_event(project: Project) -> None:
@@ -59,21 +59,25 @@ def test_nothing_to_decide_is_no_event(project: Project) -> None:
 
 def test_taking_everything_makes_both_equal(project: Project) -> None:
     decide_document(project, 1, project.source_id(BEN), "theirs")
-    sides = {each.name: each for each in other_sources(project, Decisions(project))}
+    sides = {source.name: source for source in other_sources(project, Decisions(project))}
     both = compare_with_source(project, project.document_state(1), sides[BEN].source_ids[0])
     assert both is not None and both.disputes == ()
 
 
 def test_a_mention_goes_to_the_cluster_that_is_more_like_theirs(project: Project) -> None:
     [link] = [
-        each
-        for each in first(project)
-        if each.difference.layer is Layer.COREFERENCE and each.difference.first is None
+        dispute
+        for dispute in first(project)
+        if dispute.difference.layer is Layer.COREFERENCE and dispute.difference.first is None
     ]
     assert len(link.cluster_mentions) == 3
     adjudicate.decide(project, link, "theirs")
     doc = project.document_state(1)
-    assert [each.entity_id for each in doc.members("of window")] == ["it", "window", "baseline2"]
+    assert [member.entity_id for member in doc.members("of window")] == [
+        "it",
+        "window",
+        "baseline2",
+    ]
 
 
 class TestDecisions:
@@ -98,9 +102,9 @@ class TestDecisions:
     def test_what_is_refused_is_not_decided(self, project: Project) -> None:
         decisions = Decisions(project)
         relation = next(
-            each
-            for each in first(project)
-            if each.difference.layer is Layer.RELATIONS and each.difference.first is None
+            dispute
+            for dispute in first(project)
+            if dispute.difference.layer is Layer.RELATIONS and dispute.difference.first is None
         )
         with pytest.raises(ActionRefusedError, match="is not an entity here"):
             adjudicate.decide(project, relation, "theirs", decisions)
@@ -111,7 +115,7 @@ class TestDecisions:
 def test_runs_of_one_model_are_one_side(project: Project) -> None:
     predict(project, gold(), document(TEXT, "d1"))
     predict(project, gold(), document(TEXT, "d1"))
-    names = [each.name for each in other_sources(project, Decisions(project))]
+    names = [source.name for source in other_sources(project, Decisions(project))]
     assert names == [BEN, "model:first@aaaaaaaa"]
     model = other_sources(project, Decisions(project))[1]
     assert model.source_in(project, 1) == model.source_ids[-1]

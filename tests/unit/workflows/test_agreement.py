@@ -19,7 +19,7 @@ def path(tmp_path: Path) -> Path:
     path = made_project(tmp_path)
     with open_project(path, "ann") as project:
         first, second, third = [
-            EntityRef(each.id) for each in project.document_state(1).entities[:3]
+            EntityRef(entity.id) for entity in project.document_state(1).entities[:3]
         ]
         project.actions.accept(1, first, seconds=2)
         project.actions.set_label(1, second, "Task", seconds=4)

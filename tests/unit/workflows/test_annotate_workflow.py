@@ -73,11 +73,11 @@ def test_order_counts_and_warnings(extractor: RuleExtractor) -> None:
     ]
     writer = ListWriter()
     summary = annotate(items, extractor, writer)
-    assert [each.document.doc_key for each in writer.documents] == ["a", "b", "c", "d"]
+    assert [document.document.doc_key for document in writer.documents] == ["a", "b", "c", "d"]
     expected = [("from the reader",), (OTHER_LANGUAGE,), (), (OTHER_LANGUAGE,)]
-    assert [each.warnings for each in writer.documents] == expected
+    assert [document.warnings for document in writer.documents] == expected
     assert (summary.documents, summary.bad, summary.other_language) == (4, 1, 2)
-    entities = sum(len(each.annotations.entities) for each in writer.documents)
+    entities = sum(len(document.annotations.entities) for document in writer.documents)
     assert summary.entities == entities > 2
 
 

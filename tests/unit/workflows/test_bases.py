@@ -25,8 +25,10 @@ from tests.unit.workflows.alloys import ALLOYS, OWN, finish, text
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
     with create_project(tmp_path / "p.sciextract", OWN, "ann") as project:
-        documents = [make_document(each, text(each)) for each in ALLOYS]
-        Import(project, "import:t", {}).add([(AnnotatedDocument(each), ()) for each in documents])
+        documents = [make_document(alloy, text(alloy)) for alloy in ALLOYS]
+        Import(project, "import:t", {}).add(
+            [(AnnotatedDocument(document), ()) for document in documents]
+        )
         yield project
 
 
@@ -38,8 +40,8 @@ class Knowing:
 
     def stream(self, documents: Sequence[Document]) -> list[AnnotatedDocument]:
         return [
-            AnnotatedDocument(each, self.right.get(each.doc_key, Annotations()))
-            for each in documents
+            AnnotatedDocument(document, self.right.get(document.doc_key, Annotations()))
+            for document in documents
         ]
 
 
@@ -50,7 +52,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, project: Project, knows: dict[str, 
     def learn(
         finished: Sequence[object], schema: object, states: EncoderStates, _: object
     ) -> Knowing:
-        seen = {each.annotated.document.doc_key for each in finished}  # type: ignore[attr-defined]
+        seen = {document.annotated.document.doc_key for document in finished}  # type: ignore[attr-defined]
         known = knows[states.extractor.model.name] - seen
         return Knowing({key: gold[key] for key in known})
 

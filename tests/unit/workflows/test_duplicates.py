@@ -29,7 +29,7 @@ def project(tmp_path: Path) -> Any:
 
 def bring(project: Project, name: str, *records: dict[str, Any], **options: Any) -> ImportReport:
     path = project.path.with_name(name)
-    path.write_text("".join(f"{json.dumps(each)}\n" for each in records), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
     return import_files(project, [str(path)], **options)
 
 
@@ -96,14 +96,15 @@ def test_two_texts_of_a_paper_lie_in_one_split(project: Project) -> None:
 
     # Of many endings, one that its own hash would put into another split.
     variants = (f"{LONG} Remark {number} says more about it." for number in range(100))
-    other = next(each for each in variants if split_by_text(each) != split_by_text(SHORT))
+    other = next(variant for variant in variants if split_by_text(variant) != split_by_text(SHORT))
     bring(project, "a.jsonl", {"id": "a", "abstract": SHORT, "doi": "10.5555/ab"})
     copy = {"id": "b", "abstract": other, "doi": "10.5555/ab"}
     bring(project, "b.jsonl", copy, {"id": "c", "abstract": "Alone."}, keep_duplicates=True)
     for number in project.numbers():
         project.actions.mark_done(number, tuple(Layer), "accept")
     found = {
-        each.annotated.document.text: split.value for split, each in Gathering(project).documents()
+        document.annotated.document.text: split.value
+        for split, document in Gathering(project).documents()
     }
     alone = {"Alone.": split_by_text("Alone.")}
     assert found == {SHORT: split_by_text(SHORT), other: split_by_text(SHORT)} | alone

@@ -110,7 +110,7 @@ def test_gold_against_itself_is_perfect_on_scierc_dev() -> None:
         everything += [variants.ordered, variants.unordered, variants.doubled]
     everything += relation.labels.values()
     everything += [getattr(coreference, name) for name in ("muc", "b3", "ceafe", "lea", "conll")]
-    assert {(each.precision, each.recall, each.f1) for each in everything} == {(100, 100, 100)}
+    assert {(score.precision, score.recall, score.f1) for score in everything} == {(100, 100, 100)}
 
 
 def test_the_default_schema_knows_what_is_symmetric() -> None:
@@ -119,7 +119,7 @@ def test_the_default_schema_knows_what_is_symmetric() -> None:
 
 def test_two_texts_of_one_key_are_two_documents() -> None:
     first, second = (make_document("k", text) for text in ("We parse speech.", "We parse ships."))
-    gold = [AnnotatedDocument(each) for each in (first, second)]
+    gold = [AnnotatedDocument(document) for document in (first, second)]
     assert evaluate(gold, gold[::-1], frozenset(), bootstrap=False).documents == 2
 
 
@@ -127,13 +127,13 @@ def test_gold_with_former_names_of_types_is_that_of_the_model(tmp_path: Path) ->
     """And it trains: what a file calls CPR:4 is INHIBITS."""
     bio, schema = Extractor.load("bio", threads=1), load_schema("bio")
     [found] = bio(["Ibuprofen inhibits COX-1 and is metabolised by CYP2C9."])
-    codes = {each.label: each.formerly[0] for each in schema.relations}
+    codes = {relation.label: relation.formerly[0] for relation in schema.relations}
     gold = tmp_path / "gold.jsonl"
     said = found.renamed({}, codes).annotations
     decided = replace(
         said,
-        entities=tuple([replace(each, state=State.ACCEPTED) for each in said.entities]),
-        relations=tuple([replace(each, state=State.ACCEPTED) for each in said.relations]),
+        entities=tuple([replace(entity, state=State.ACCEPTED) for entity in said.entities]),
+        relations=tuple([replace(relation, state=State.ACCEPTED) for relation in said.relations]),
     )
     gold.write_text(encode(replace(found, annotations=decided, model=None)) + "\n")
     assert "CPR:4" in gold.read_text()
@@ -141,4 +141,4 @@ def test_gold_with_former_names_of_types_is_that_of_the_model(tmp_path: Path) ->
     assert report.warnings == () and report.relation.labels["INHIBITS"].f1 == 100
     with create_project(tmp_path / "p.sciextract", schema) as project:
         [document] = survey(gold, Origin.GATE, schema, project).documents()
-    assert "INHIBITS" in {each.label for each in document.annotated.annotations.relations}
+    assert "INHIBITS" in {relation.label for relation in document.annotated.annotations.relations}

@@ -91,7 +91,7 @@ class Screen(io.BytesIO):
         return True
 
 
-@pytest.mark.parametrize("format_id", [each.id for each in writable() if each.output == "stream"])
+@pytest.mark.parametrize("format_id", [spec.id for spec in writable() if spec.output == "stream"])
 def test_data_on_a_terminal_cannot_steer_it_and_is_exact_elsewhere(
     format_id: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,5 +112,5 @@ def test_data_on_a_terminal_cannot_steer_it_and_is_exact_elsewhere(
     assert sent(io.BytesIO(), direct=True) == exact
     for direct in (False, True):
         shown = sent(Screen(), direct=direct)
-        assert {each for each in shown if not each.isprintable()} <= {"\n", "\t"}
+        assert {character for character in shown if not character.isprintable()} <= {"\n", "\t"}
         assert (len(shown), shown.count("\n")) == (len(exact), exact.count("\n"))

@@ -76,7 +76,7 @@ def test_what_is_not_read_is_named(project: Project) -> None:
 
 
 def test_records_come_one_by_one() -> None:
-    assert [each.documents for each in look(BIB)] == [1, 2, 2]
+    assert [preview.documents for preview in look(BIB)] == [1, 2, 2]
 
 
 def test_bad_records_are_counted() -> None:
@@ -127,7 +127,7 @@ def test_a_known_text_keeps_its_key(project: Project) -> None:
 
 
 def test_the_same_key_twice_in_one_paste(project: Project) -> None:
-    text = "\n".join(json.dumps({"id": "a", "text": f"Text {each}."}) for each in range(3))
+    text = "\n".join(json.dumps({"id": "a", "text": f"Text {number}."}) for number in range(3))
     import_pasted(project, text)
     assert keys(project) == ["a", "a-2", "a-3"]
 
@@ -136,7 +136,7 @@ def test_problems_name_the_paste_and_no_file_of_ours(project: Project) -> None:
     bad: list[FormatError] = []
     listener = ImportListener(bad_record=bad.append)
     import_pasted(project, JSONL + "{broken\n", listener=listener, today=TODAY)
-    assert [each.place for each in bad] == ["pasted-2031-05-04.jsonl:3:2"]
+    assert [record.place for record in bad] == ["pasted-2031-05-04.jsonl:3:2"]
 
 
 def test_labels_that_the_schema_lacks(project: Project) -> None:

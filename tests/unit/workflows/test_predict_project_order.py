@@ -26,9 +26,9 @@ class Noting(RuleExtractor):
         self.seen: list[int] = []
 
     def stream(self, documents: Iterable[Document], /) -> Iterator[AnnotatedDocument]:
-        for each in documents:
-            self.seen.append(int(each.text.split()[1].rstrip(".")))
-            yield self.annotate(each)
+        for document in documents:
+            self.seen.append(int(document.text.split()[1].rstrip(".")))
+            yield self.annotate(document)
 
 
 @pytest.fixture
@@ -81,6 +81,6 @@ def test_an_import_in_small_transactions_is_one_event(tmp_path: Path, file: Path
 
         import_files(project, [str(file)], listener=ImportListener(progress=progress), at_a_time=3)
         assert seen == [(3, 3), (6, 6), (7, 7)]
-        assert [each.kind for each in project.log()] == ["import", "schema"]
+        assert [event.kind for event in project.log()] == ["import", "schema"]
         project.undo()
         assert project.numbers() == []

@@ -49,8 +49,8 @@ class Watched(RuleExtractor):
         return AnnotatedDocument(document, considered(self.score), self.model)
 
     def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
-        for each in documents:
-            yield np.array([ord(each.text[9]), 0], dtype=np.float32)
+        for doc in documents:
+            yield np.array([ord(doc.text[9]), 0], dtype=np.float32)
 
 
 def considered(score: float, label: str = "Method") -> Annotations:
@@ -100,7 +100,7 @@ def stored(project: Project, model: KnownModel, scores: dict[int, float]) -> Non
 
 
 def made(project: Project, by: By, *models: KnownModel, **changes: object) -> MadeQueue:
-    order = QueueOrder(by, tuple(each.id for each in models), **changes)  # type: ignore[arg-type]
+    order = QueueOrder(by, tuple(model.id for model in models), **changes)  # type: ignore[arg-type]
     return make_queue(project, order, lambda done, total: None)
 
 
@@ -183,7 +183,7 @@ def test_chance_is_the_same_for_a_seed(project: Project) -> None:
     }
     assert made(project, By.RANDOM, seed=3).queue.numbers == found[3]
     assert len(set(found.values())) > 1 and all(
-        sorted(each) == [1, 2, 3, 4] for each in found.values()
+        sorted(order) == [1, 2, 3, 4] for order in found.values()
     )
 
 

@@ -21,7 +21,7 @@ from tests.unit.store.projects import (
 
 GRAPH, NET, PARTS = place("graph"), place("net", 1), place("parts")
 ASKED = [
-    *(Decision(Layer.ENTITIES, (each,), (0.5, 0.5)) for each in (GRAPH, NET, PARTS)),
+    *(Decision(Layer.ENTITIES, (span,), (0.5, 0.5)) for span in (GRAPH, NET, PARTS)),
     Decision(Layer.RELATIONS, (GRAPH, NET), (0.5, 0.5)),
     Decision(Layer.RELATIONS, (NET, PARTS), (0.5, 0.5)),
     Decision(Layer.COREFERENCE, (PARTS,), (0.5, 0.5)),
@@ -43,7 +43,8 @@ def project(tmp_path: Path) -> Project:
 
 def left(project: Project) -> list[tuple[Layer, tuple[Span, ...]]]:
     return [
-        (each.layer, each.place) for each in find_settled(project.document_state(1)).left(ASKED)
+        (decision.layer, decision.place)
+        for decision in find_settled(project.document_state(1)).left(ASKED)
     ]
 
 

@@ -39,12 +39,12 @@ from sciextract.workflows.active.uncertainty import (
 
 A, B, C = Span(0, 3), Span(5, 8), Span(10, 13)
 distributions = st.lists(st.floats(0, 1), min_size=2, max_size=8).map(
-    lambda values: [each / sum(values) for each in values] if sum(values) > 0 else [1.0, 0.0]
+    lambda values: [value / sum(values) for value in values] if sum(values) > 0 else [1.0, 0.0]
 )
 
 
 def scored(*labels: tuple[str, float]) -> tuple[LabelScore, ...]:
-    return tuple(LabelScore(*each) for each in labels)
+    return tuple(LabelScore(*label) for label in labels)
 
 
 @given(distributions)
@@ -82,12 +82,12 @@ def test_decisions_have_a_rest_and_join_directions() -> None:
             )
         )
     )
-    assert [(each.layer, each.place) for each in found] == [
+    assert [(decision.layer, decision.place) for decision in found] == [
         *((Layer.ENTITIES, (A,)), (Layer.RELATIONS, (A, B)), (Layer.COREFERENCE, (C,)))
     ]
     expected = [(0.3, 0.5, 0.2), (0.2, 0.3, 0.4, 0.1), (0.25, 0.25, 0.5)]
-    for each, probabilities in zip(found, expected, strict=True):
-        assert each.probabilities == pytest.approx(probabilities)
+    for decision, probabilities in zip(found, expected, strict=True):
+        assert decision.probabilities == pytest.approx(probabilities)
 
 
 def test_rounded_scores_never_exceed_one() -> None:

@@ -34,20 +34,20 @@ def model_folder(
 
 def names_in(folder: Path) -> list[str]:
     """Names of everything in a folder, hidden ones too."""
-    return sorted(each.name for each in folder.iterdir())
+    return sorted(file.name for file in folder.iterdir())
 
 
 def at_once(script: str, *words: list[Any]) -> list[str]:
     """Processes that wait for a line, get it at one time, and end well; gives what each prints."""
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", f"import sys\n{script}", *map(str, each)],
+            [sys.executable, "-c", f"import sys\n{script}", *map(str, word)],
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        for each in words
+        for word in words
     ]
     for process in started:
         assert process.stdin is not None

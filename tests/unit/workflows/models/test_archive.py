@@ -43,7 +43,7 @@ def model(tmp_path: Path) -> KnownModel:
 
 
 def nothing_is_registered() -> bool:
-    return all(each.bundled for each in known_models())
+    return all(known.bundled for known in known_models())
 
 
 def zip_with(path: Path, model: KnownModel, *members: zipfile.ZipInfo) -> Path:
@@ -152,7 +152,7 @@ HOSTILE_ZIP = [
 
 
 class TestImport:
-    @pytest.mark.parametrize("member", HOSTILE_ZIP, ids=lambda each: each.filename)
+    @pytest.mark.parametrize("member", HOSTILE_ZIP, ids=lambda info: info.filename)
     def test_hostile_zips(self, model: KnownModel, tmp_path: Path, member: zipfile.ZipInfo) -> None:
         file = zip_with(tmp_path / "h.zip", model, member)
         shutil.rmtree(user_models())

@@ -238,7 +238,7 @@ class TestTrouble:
         lines = (user_models() / "choices.jsonl").read_text().splitlines()
         written = [line for line in lines if line]  # an empty line between two does no harm
         assert len(history()) == len(written) > 2
-        assert {each["name"] for each in history()} == {"parsing", "graphs", "sci"}
+        assert {choice["name"] for choice in history()} == {"parsing", "graphs", "sci"}
 
 
 def test_without_a_choice_the_bundled_model_with_the_labels_of_the_project_predicts(

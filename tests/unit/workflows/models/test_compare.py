@@ -81,7 +81,7 @@ def test_only_what_is_true_counts_as_gold() -> None:
     )
     found = gate([document], Silent(), RuleExtractor())
     tasks = found.tasks
-    assert {name: each.gold for name, each in tasks.items()} == {
+    assert {name: task.gold for name, task in tasks.items()} == {
         "entity": 3,
         "relation": 1,
         "coreference": 1,
@@ -107,14 +107,14 @@ def test_documents_with_what_a_model_proposed_are_counted(state: State, counted:
     suggested = replace(FIRST, source="model:sci@1a2b3c4d/run", state=state)
     by_hand = replace(PROTEINS, source="person:ann")
     found = gate([training(suggested, key="a"), training(by_hand, key="b")], Silent(), Silent())
-    assert any(each.startswith("1 of 2 gate documents") for each in found.reasons) is counted
+    assert any(reason.startswith("1 of 2 gate documents") for reason in found.reasons) is counted
 
 
 def test_plain_gold_is_complete_whatever_its_state() -> None:
     imported = training(replace(FIRST, state=State.UNDECIDED), PROTEINS, SECOND).annotated
     found = gate_gold([imported], Silent(), RuleExtractor())
     assert found.tasks["entity"].gold == 3
-    assert not any("suggestions" in each for each in found.reasons)
+    assert not any("suggestions" in reason for reason in found.reasons)
 
 
 class TestComparing:

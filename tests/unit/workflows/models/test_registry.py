@@ -89,16 +89,16 @@ class TestRegistering:
         with pytest.raises(OutputError) as caught:
             register(folder)
         assert "SCIEXTRACT_HOME" in caught.value.hint
-        assert [each.name for each in known_models() if not each.bundled] == []
+        assert [model.name for model in known_models() if not model.bundled] == []
 
     def test_what_killed_processes_left_goes_after_a_day(self, folder: Path) -> None:
         old, fresh = (user_models() / f".{name}.partial" for name in ("old", "fresh"))
-        for each in (old, fresh):
-            each.mkdir(parents=True)
+        for path in (old, fresh):
+            path.mkdir(parents=True)
         os.utime(old, (time.time() - 3 * 86400,) * 2)
         model = register(folder)
         assert names_in(user_models()) == [".fresh.partial", model.id]
-        assert [each.id for each in known_models() if not each.bundled] == [model.id]
+        assert [known.id for known in known_models() if not known.bundled] == [model.id]
 
     def test_processes_that_register_the_same_model_agree(self, folder: Path) -> None:
         script = (
@@ -114,7 +114,7 @@ class TestRegistering:
 
 class TestFinding:
     def test_of_two_of_one_name_the_newest_has_it(self, tmp_path: Path) -> None:
-        folders = [model_folder(tmp_path / each, weights=each) for each in ("a", "b")]
+        folders = [model_folder(tmp_path / name, weights=name) for name in ("a", "b")]
         one = register(folders[0])
         os.utime(one.folder / MANIFEST, (1, 1))
         two = register(folders[1])
@@ -153,12 +153,12 @@ class TestFinding:
     ) -> None:
         model = register(folder)
         other = model_folder(tmp_path / "other", weights="others")
-        for each in ("model.int8.onnx", "manifest.json"):
-            (model.folder / each).write_bytes((other / each).read_bytes())
+        for name in ("model.int8.onnx", "manifest.json"):
+            (model.folder / name).write_bytes((other / name).read_bytes())
         for word in (model.id, "parsing"):
             with pytest.raises(ModelDamagedError, match="it was changed"):
                 find_model(word)
-        (listed,) = [each for each in known_models() if not each.bundled]
+        (listed,) = [known for known in known_models() if not known.bundled]
         assert "it was changed" in listed.problem
 
 
@@ -179,7 +179,7 @@ def test_a_damaged_model_is_listed_with_what_is_wrong(
         (model.folder / file).unlink()
     else:
         (model.folder / file).write_text(content)
-    (listed,) = [each for each in known_models() if not each.bundled]
+    (listed,) = [known for known in known_models() if not known.bundled]
     assert listed.name == "parsing" and said in listed.problem
     with pytest.raises(SciextractError):
         listed.open()
@@ -189,4 +189,4 @@ def test_files_and_foreign_folders_are_no_models() -> None:
     user_models().mkdir(parents=True)
     (user_models() / "parsing-1a2b3c4d").write_text("a file")
     (user_models() / "notes").mkdir()
-    assert all(each.bundled for each in known_models())
+    assert all(model.bundled for model in known_models())
