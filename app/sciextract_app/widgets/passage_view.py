@@ -57,6 +57,7 @@ class DrawnPassage(Scrolled, can_focus=False):
         self._passage = EMPTY
         self._layout = PassageLayout("", (), 1)
         self._width = 0
+        self._coming: PassageLayout | None = None
         self._strips: LRUCache[int, Strip] = LRUCache(_LINES_KEPT)
         self._painter: Painter | None = None
         self._look: Look | None = None
@@ -86,6 +87,14 @@ class DrawnPassage(Scrolled, can_focus=False):
             self.scroll_to(y=0, animate=False, force=True)
         if focus_of(before) != focus_of(passage):
             self.scroll_to_focus()
+
+    def prepare(self, passage: Passage) -> None:
+        """Lay out a passage that may be shown next: that takes longest of all that it needs."""
+        self._coming = PassageLayout(passage.text, passage.marks, self._columns)
+
+    @property
+    def _columns(self) -> int:
+        return min(self._width, MOST_COLUMNS)
 
     def select(self, selection: tuple[int, int]) -> None:
         """Draw other characters as selected, until the next passage is shown."""
@@ -138,9 +147,8 @@ class DrawnPassage(Scrolled, can_focus=False):
         """
         old, top = self._layout, self._layout.char_at(self.scroll_offset.y, 0) or 0
         passage = self._passage
-        self._layout = PassageLayout(
-            passage.text, passage.marks, min(self._width, MOST_COLUMNS), old
-        )
+        known = old if before or self._coming is None else self._coming
+        self._layout = PassageLayout(passage.text, passage.marks, self._columns, known)
         first = self.scroll_offset.y
         rows = range(first, first + self.size.height)
         moved = moved_lines(old, before, self._layout, passage, rows) if before else {*rows}

@@ -175,6 +175,16 @@ def test_everything_in_one_wrong_cluster(tmp_path: Path) -> None:
     assert keys <= FULL
 
 
+def test_a_string_that_was_added_is_offered_wherever_it_stands(tmp_path: Path) -> None:
+    text = "A lexicon helps. The lexicon is small, and no lexicon is complete."
+    desk = Desk(project_with(tmp_path, Said({}, (), ()), (text,)))
+    desk.press("l")
+    assert "a: 2 more" in desk.press("2").message
+    press(desk, "a")
+    rows = desk.state.open_view.entities
+    assert [row.surface(text) for row in rows] == ["lexicon"] * 3
+
+
 def test_an_edge_that_reaches_a_proposal_takes_it_over(tmp_path: Path) -> None:
     shorter = Entity("shorter", (place("tagger"),), "Method", 0.5)
     desk = desk_of(tmp_path, shorter=shorter)

@@ -156,3 +156,15 @@ class TestDrawing:
             after = view.render_line(1)
             assert after.text == before.text
             assert after != before
+
+
+async def test_what_was_laid_out_beforehand_is_not_laid_out_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with shown() as (_, pilot, view):
+        coming = long_passage(2_000, 60)
+        view.prepare(coming)
+        monkeypatch.setattr("sciextract_app.widgets.paragraphs.wrap", None)
+        view.show(with_focus(coming, 3))
+        await pilot.pause()
+        assert coming.text.split()[0] in lines(view)[0]

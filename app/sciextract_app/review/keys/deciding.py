@@ -20,7 +20,7 @@ from sciextract.store import (
 from sciextract.text.english import counted
 from sciextract_app.review.model.modes import Characters, TypeLetter
 from sciextract_app.review.model.state import Refused, ReviewState
-from sciextract_app.review.model.targets import SETTLED
+from sciextract_app.review.model.targets import SETTLED, count_free
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import (
     EDGES,
@@ -211,7 +211,9 @@ def add_mention(state: ReviewState, edges: tuple[int, int], label: str) -> Feedb
     if live is not None:
         state.focus_on(EntityRef(live.id))
         state.decided(state.repeat, live.id)
-    return Feedback(f"{named(span.of(state.open_view.text))} added as {label}", changed=True)
+    more = count_free(state, span)
+    alike = f"; {key_of('alike')}: {more} more of it here" if more else ""
+    return Feedback(f"{named(span.of(state.open_view.text))} added as {label}{alike}", changed=True)
 
 
 def move_edge(state: ReviewState, action: Action, characters: bool = False) -> Feedback:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sciextract.documents.schema import EntityType, RelationType
@@ -389,6 +390,12 @@ class Desk:
     def passage(self, searched: str = "") -> Passage:
         """The text with everything that is drawn into it, and where the words of a search stand."""
         return panes.passage(self.state, searched)
+
+    def coming_passage(self) -> Passage | None:
+        """The abstract that most likely comes next, ``None`` for none: to lay it out before it is wanted."""
+        with suppress(SciextractError):
+            return panes.coming_passage(self.state)
+        return None
 
     def most_relations(self, *, everything: bool) -> int:
         """The most relations that are listed at once while the focus moves."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from sciextract.documents.annotations import Span
@@ -28,7 +29,7 @@ from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import selected, selection, sure_items, sure_score
 from sciextract_app.shared import document_view
-from sciextract_app.shared.document_view import DocumentView, Item, title_end_of
+from sciextract_app.shared.document_view import DocumentView, Item, MarkCache, title_end_of
 from sciextract_app.shared.view_models import (
     EMPTY,
     ILLEGAL,
@@ -64,6 +65,16 @@ def passage(state: ReviewState, searched: str) -> Passage:
         sure=sure_score(state, "entity"),
         other_edges=state.other_edges,
     )
+
+
+def coming_passage(state: ReviewState) -> Passage | None:
+    """The next abstract of the way as it will be laid out, ``None`` where there is none."""
+    number = state.documents.neighbour(state.number, 1)
+    view = state.peek(number) if number else None
+    if number is None or view is None:
+        return None
+    marks = MarkCache().of(view, state.letters_of(number), None, {})
+    return replace(EMPTY, text=view.text, marks=marks)
 
 
 # Every key draws the passage, and the words stay the same for many keys.

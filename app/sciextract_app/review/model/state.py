@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -135,8 +136,7 @@ class ReviewState:
         """Open an abstract at an item, at its first undecided one without; says whether it is there."""
         self.leave_mode()
         self.rest_by_uncertainty = False
-        # The letters of an abstract stay for the whole session: the person may remember them.
-        self.letters = self._letters_of.setdefault(number, ClusterLetters())
+        self.letters = self.letters_of(number)
         self.last_cluster, self.cursor = "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
         if not self.read():
@@ -175,6 +175,19 @@ class ReviewState:
         self.letters.give(self.view)
         self.other_edges = document_view.other_edges(self.view, self.candidates)
         return True
+
+    def peek(self, number: int) -> DocumentView | None:
+        """Another abstract as it is now, with the letters that its clusters will have; ``None`` where it is gone."""
+        with suppress(KeyError):
+            document = self.project.document_state(number)
+            view = DocumentView(document, self.project.schema, self.project.sources)
+            self.letters_of(number).give(view)
+            return view
+        return None
+
+    def letters_of(self, number: int) -> ClusterLetters:
+        """The letters of an abstract's clusters, which stay for the whole session: the person may remember them."""
+        return self._letters_of.setdefault(number, ClusterLetters())
 
     def focus_on(self, item: ItemRef | None, *, cursor: bool = True) -> None:
         """Make an item the focus, with the cursor on its first token."""

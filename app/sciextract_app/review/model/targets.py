@@ -18,6 +18,7 @@ from sciextract.store import (
     RelationRef,
     RelationRow,
 )
+from sciextract.store.actions.places import find_occurrences
 from sciextract_app.review.model.modes import ChoosingType, Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view
@@ -37,6 +38,16 @@ def alike_target(state: ReviewState) -> str | None:
         case EntityRef(id=entity_id) | LinkRef(entity_id=entity_id):
             return entity_id
     return None
+
+
+def count_free(state: ReviewState, span: Span) -> int:
+    """How often the same string stands elsewhere in the abstract where nothing is marked: ``a`` would add these."""
+    view = state.open_view
+    return sum(
+        not view.touching(place)
+        for place in find_occurrences(view.document, span.of(view.text))
+        if place != span
+    )
 
 
 def sure_score(state: ReviewState, task: str) -> float:

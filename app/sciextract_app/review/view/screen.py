@@ -66,6 +66,8 @@ MOST_LISTED = 200
 """Relations up to which all those of the abstract are listed, not only those of the focus."""
 POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, and at a training."""
+PREPARE_SECONDS = 0.3
+"""After an abstract was opened the next one is laid out, when nobody waits for the first."""
 _SEEDS = 1 << 31
 _ANYWHERE = frozenset({"search", "help", "palette", "quit"})
 """Requests that concern no abstract, so that they are open to the list, too."""
@@ -300,6 +302,8 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         # In the next frame, as people look at the text; after several quick keys only once.
         self._waiting_rows = bool(self._waiting_rows) or feedback.changed or feedback.moved
         self.query_one(PassageView).call_after_refresh(self._draw_rest)
+        if feedback.moved:
+            self.set_timer(PREPARE_SECONDS, self._prepare_next)
         if feedback.problem and self.project.is_replaced():
             self.dialogs.save_copy()
         if feedback.request:
@@ -307,6 +311,10 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.retraining.offer_after(feedback)
         if feedback.changed:
             self.learning.poll()
+
+    def _prepare_next(self) -> None:
+        if coming := self.desk.coming_passage():
+            self.query_one(PassageView).prepare(coming)
 
     def show_reply(self, feedback: Feedback) -> None:
         """Show the result of a key, or clear the last one."""
@@ -539,6 +547,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             notices.append(f"{self.project.path.name} is read-only here: copy it to change it")
         if any(notices):
             self.show_notice(Feedback("; ".join(filter(None, notices)), problem=not self.writable))
+        self.set_timer(PREPARE_SECONDS, self._prepare_next)
         self.retraining.begin()
         self.set_interval(TRAINING_SECONDS, self.retraining.poll)
         if files := self.imports.pending(self._options.files):
