@@ -330,5 +330,7 @@ def test_what_the_model_considered_is_added_by_a_letter(desk: Desk, project: Pro
     press(desk, "tab")
     assert desk.mode is Mode.REVIEW and desk.focus != EntityRef("lexicon")
     focus(desk, "lexicon")
-    press(desk, "Y a")
+    press(desk, "Y a 4 tab")
     assert desk.mode is Mode.REVIEW
+    related = desk.state.open_view.relations_of["lexicon"]
+    assert [row.label for row in related if row.state is State.ADDED] == ["CONJUNCTION", "PART-OF"]

@@ -140,6 +140,8 @@ def _press(state: ReviewState, key: str, action: Bound) -> Feedback:
         state.decided(state.repeat)
     if state.mode is Mode.COUNTING and key not in _WAITING:
         state.leave_mode()  # the person does not wait: the count runs alongside
+    if linking.goes_on(state.doing, key, action):
+        state.leave_mode()
     if state.mode is not Mode.REVIEW:
         handle = IN_MODE[type(state.doing)]
         return _escape(state) if key == "escape" else handle(state, state.doing, key, action)

@@ -10,21 +10,33 @@ from sciextract.documents.annotations import State
 from sciextract.errors import IllegalPairError
 from sciextract.store import EntityRef, EntityRow, ItemRef, LinkRef, LinkRow, RelationRef
 from sciextract.text.english import counted
-from sciextract_app.review.keys.deciding import accept, legally
-from sciextract_app.review.keys.navigation import next_undecided
+from sciextract_app.review.keys.deciding import legally
 from sciextract_app.review.model.hints import LETTERS, Hints
-from sciextract_app.review.model.modes import ChoosingType, Joining, Merging, Offering, Relating
+from sciextract_app.review.model.modes import (
+    ChoosingType,
+    Doing,
+    Joining,
+    Merging,
+    Offering,
+    Relating,
+)
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import best_type, legal_types, proposal
 from sciextract_app.shared import document_view
-from sciextract_app.shared.actions import Action, Bound, focus_one, key_label, key_of
+from sciextract_app.shared.actions import (
+    Action,
+    Bound,
+    focus_one,
+    key_label,
+    key_of,
+    type_keys,
+)
 from sciextract_app.shared.document_view import Considered, DocumentView
 from sciextract_app.shared.presenters import refusal
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, named, problem
 
 MOST_OFFERS = 9
 """Relations and links that are offered together: as many as a line or two of the legend have room for."""
-_GOES_ON = {"accept": accept, "next-undecided": next_undecided}
 
 
 def relate(state: ReviewState, action: Action) -> Feedback:
@@ -148,7 +160,9 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
     return Feedback(f"add which relations or links of {name}?")
 
 
-def _offer_pairs(state: ReviewState, mention: str, pairs: Mapping[str, Considered]) -> None:
+def _offer_pairs(
+    state: ReviewState, mention: str, pairs: Mapping[str, Considered], added: str = ""
+) -> None:
     """Put each letter over the other mention of its pair."""
     view, places = state.open_view, dict[str, int]()
     for letter, pair in pairs.items():
@@ -156,26 +170,48 @@ def _offer_pairs(state: ReviewState, mention: str, pairs: Mapping[str, Considere
         while place in places.values():
             place += 1
         places[letter] = place
-    state.enter(Offering(mention, pairs, Hints({letter: letter for letter in places}, places)))
+    hints = Hints({letter: letter for letter in places}, places)
+    state.enter(Offering(mention, pairs, hints, added))
 
 
 def press_offer(state: ReviewState, doing: Offering, key: str, action: Bound) -> Feedback:
-    """The letter of a relation or a link, which is added; the others are offered until a key goes on."""
-    if key not in doing.considered and action is not None and action.id in _GOES_ON:
-        state.leave_mode()
-        return _GOES_ON[action.id](state, action)
+    """The letter of a relation or a link, which is added, or another type for the relation that was added last."""
+    if action is not None and action.id.startswith("type-"):
+        return _retype(state, doing, action)
     found = state.press_hint(doing, key, "mention")
     if isinstance(found, Feedback):
         return found
-    chosen = doing.considered[str(found)]
+    chosen, relations = doing.considered[str(found)], set(state.open_view.relation_by_id)
     state.leave_mode()
     added = _add_considered(state, chosen)
-    still = document_view.considered(state.open_view, state.candidates, doing.mention)
-    left = {letter: pair for letter, pair in doing.considered.items() if pair in still}
-    if not left:
-        return added
-    _offer_pairs(state, doing.mention, left)
-    return replace(added, message=f"{added.message}; {key_of('accept')} goes on")
+    known = document_view.considered(state.open_view, state.candidates, doing.mention)
+    left = {letter: pair for letter, pair in doing.considered.items() if pair in known}
+    made = next(iter(state.open_view.relation_by_id.keys() - relations), "")
+    if left or made:
+        _offer_pairs(state, doing.mention, left, made)
+    more = f"; {type_keys(state.open_view.schema.relation_labels)}: another type" if made else ""
+    return replace(added, message=added.message + more)
+
+
+def _retype(state: ReviewState, doing: Offering, action: Action) -> Feedback:
+    view, labels = state.open_view, state.open_view.schema.relation_labels
+    label = document_view.by_digit(labels, action.argument)
+    if label is None or doing.added not in view.relation_by_id:
+        return problem(f"Letters add what is offered; then {type_keys(labels)} give another type")
+    change = partial(state.project.actions.set_label, state.number, RelationRef(doing.added), label)
+    try:
+        state.after_action(legally(state, ("label", doing.added, label), change))
+    except IllegalPairError as error:
+        return refusal(error)  # the mode stays, for the second time
+    words = document_view.item_words(state.open_view, RelationRef(doing.added))
+    return Feedback(words, changed=True)
+
+
+def goes_on(doing: Doing, key: str, action: Bound) -> bool:
+    """Whether a key means at the desk what it always does, although something is offered."""
+    if not isinstance(doing, Offering) or action is None or action.id.startswith("type-"):
+        return False
+    return key not in LETTERS[:MOST_OFFERS]
 
 
 def _add_considered(state: ReviewState, chosen: Considered) -> Feedback:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -43,7 +43,6 @@ from sciextract_app.review.model.targets import (
 )
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import EDGES, action_hint, key_of, keys_together, type_keys
-from sciextract_app.shared.document_view import Considered
 from sciextract_app.shared.view_models import DIGITS, VALUE_KEYS, Hint, named
 
 _MAIN = 6
@@ -72,9 +71,9 @@ def footer(state: ReviewState) -> tuple[Hint, ...]:
         return tuple(action_hint(action) for action in ("search", "help", "palette", "quit"))
     schema = state.view.schema
     match state.doing:
-        case Offering():
-            on = action_hint("accept", words="go on")
-            return Hint("a-z", "add the one with the letter"), on, _BACK
+        case Offering(added=added):
+            other = Hint(type_keys(schema.relation_labels), "another type", live=bool(added))
+            return Hint("a-l", "add the one with the letter"), other, _BACK
         case Relating(any_type=any_type):
             return _HINTED, Hint("Space", "all mentions", not any_type), _BACK
         case Jumping():
@@ -229,8 +228,8 @@ def legend(state: ReviewState) -> tuple[Hint, ...]:
         case ChoosingType() as relation:
             allowed, best = legal_types(state, relation), best_type(state, relation)
             return tuple(_types(schema.relations, best, allowed, letters=True))
-        case Offering(considered=considered):
-            return tuple(_offers(state, considered))
+        case Offering() as doing:
+            return tuple(_offers(state, doing))
         case Joining() | Merging() if state.doing.hints is None:
             return tuple(_clusters(state))
         case AttributeLetter():
@@ -277,15 +276,19 @@ def _types(
         )
 
 
-def _offers(state: ReviewState, considered: Mapping[str, Considered]) -> Iterator[Hint]:
-    """The letters of what the model considered, each with its type, its mentions and its score."""
+def _offers(state: ReviewState, doing: Offering) -> Iterator[Hint]:
+    """The letters of what the model considered, each with its type, the other mention and its score."""
     view = state.open_view
-    for letter, choice in considered.items():
-        other = named(view.surface(choice.tail), 16)
+    for letter, choice in doing.considered.items():
+        leads_on = choice.head == doing.mention
+        other = named(view.surface(choice.tail if leads_on else choice.head), 16)
+        arrow = "──" if choice.label in view.schema.symmetric_labels else "─▶"
         if not choice.label:
             words = f"same as {other}"
         else:
-            words = document_view.relation_words(view, choice.head, choice.label, choice.tail, 12)
+            words = (
+                f"{choice.label} {arrow} {other}" if leads_on else f"{other} {choice.label} {arrow}"
+            )
         yield Hint(letter, f"{words} {choice.score:.2f}")
 
 

@@ -154,11 +154,13 @@ class Offering(Doing, mode=Mode.OFFER):
         mention: The mention.
         considered: They, by letter.
         hints: The letters.
+        added: The relation that was added last, which a digit gives another type; empty for none.
     """
 
     mention: str
     considered: Mapping[str, Considered]
     hints: Hints
+    added: str = ""
 
 
 @dataclass(frozen=True)
