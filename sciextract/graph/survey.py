@@ -98,7 +98,7 @@ class Survey(NamedTuple):
 def write_survey(
     connection: Connection, graph: Path, node: Node, output: Path, *, force: bool = False
 ) -> Survey:
-    """Write ``survey.md``, ``survey.html``, ``survey.bib`` and ``trend.svg`` to a folder, or one of them to a file.
+    """Write ``survey.md``, ``survey.html`` and ``survey.bib`` to a folder, or one of them to a file.
 
     Args:
         connection: The graph.
@@ -116,12 +116,10 @@ def write_survey(
     cited = found.papers
     names = citation_keys(paper.doc_key for paper in cited)
     keys = {paper.document: name for paper, name in zip(cited, names, strict=True)}
-    plot = trend_picture(found.periods)
     pages = {
         "survey.md": markdown_lines(found, keys),
-        "survey.html": html_lines(found, keys, plot),
+        "survey.html": html_lines(found, keys),
         "survey.bib": bibtex([replace(paper, sentences=()) for paper in cited]),
-        "trend.svg": [plot],
     }
     if kind:
         pages = {"": pages[f"survey{kind}"]}
@@ -255,12 +253,9 @@ def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
     yield f"# {_plain(survey.title)}"
     yield f"\n{_plain(survey.words)}."
     if survey.periods:
-        yield "\n## Trend\n\n![Share of the abstracts by year](trend.svg)\n"
-        yield "| years | abstracts | of all | share | 95 % interval |\n|---|---:|---:|---:|---|"
+        yield f"\n## Trend\n\n| {' | '.join(_TREND)} |\n|---|---:|---:|---:|---|"
         for period in survey.periods:
-            span = " to ".join([f"{end:.1%}" for end in period.interval])
-            counts = f"{period.documents:,} | {period.total:,} | {period.share:.1%}"
-            yield f"| {period.years} | {counts} | {span} |"
+            yield f"| {' | '.join(_trend_cells(period))} |"
     for part in survey.sections:
         yield f"\n## {_plain(part.title)}\n\n{_plain(part.words)}\n"
         for statement in part.statements:
@@ -269,16 +264,26 @@ def markdown_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
             yield f"- {_plain(statement.text)}.{quoted}{cited}"
 
 
-def html_lines(survey: Survey, keys: Mapping[int, str], plot: str) -> Iterator[str]:
-    """The page in HTML, with the plot inside; it loads nothing, and no script may run in it."""
+_TREND = ("years", "abstracts", "of all", "share", "95 % interval")
+
+
+def _trend_cells(period: Period) -> list[str]:
+    span = " to ".join([f"{end:.1%}" for end in period.interval])
+    return [period.years, f"{period.documents:,}", f"{period.total:,}", f"{period.share:.1%}", span]
+
+
+def html_lines(survey: Survey, keys: Mapping[int, str]) -> Iterator[str]:
+    """The page in HTML; it loads nothing, and no script may run in it."""
     yield f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="viewport" content="width=device-width"><title>{_escape(survey.title)}</title>
-<style>body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 sans-serif }} q {{ color: #444 }} li {{ margin: .4em 0 }}</style>
+<style>body {{ max-width: 50em; margin: 2em auto; padding: 0 1em; font: 16px/1.5 sans-serif }} q {{ color: #444 }} li {{ margin: .4em 0 }} td {{ padding-right: 1em }}</style>
 </head><body><h1>{_escape(survey.title)}</h1><p>{_escape(survey.words)}.</p>"""
     if survey.periods:
-        yield f"<h2>Trend</h2>{plot}"
+        rows = [_TREND, *map(_trend_cells, survey.periods)]
+        cells = "".join([f"<tr><td>{'<td>'.join(row)}" for row in rows])
+        yield f"<h2>Trend</h2><table>{cells}</table>"
     for part in survey.sections:
         yield f"<h2>{_escape(part.title)}</h2><p>{_escape(part.words)}</p><ul>"
         for statement in part.statements:
@@ -310,30 +315,3 @@ def _plain(text: str) -> str:
 
 def _escape(text: str) -> str:
     return escape(visible(" ".join(text.split())))
-
-
-_WIDE, _HIGH, _EDGE = 640, 220, 30
-
-
-def trend_picture(periods: Sequence[Period]) -> str:
-    """The share by period as SVG: a bar each, and a line for its 95 % interval."""
-    most = max([period.interval[1] for period in periods], default=1.0)
-    step, unit = (_WIDE - 2 * _EDGE) / max(len(periods), 1), (_HIGH - 2 * _EDGE) / most
-    marks = []
-    for place, period in enumerate(periods):
-        x, (low, high) = _EDGE + (place + 0.5) * step, period.interval
-        bar = f'x="{x - 0.35 * step:.1f}" y="{_HIGH - _EDGE - unit * period.share:.1f}" width="{0.7 * step:.1f}"'
-        marks.append(
-            f'<rect {bar} height="{unit * period.share:.1f}" fill="#7fa8d8"><title>{period.years}: {period.share:.1%}</title></rect>'
-            f'<path d="M{x:.1f} {_HIGH - _EDGE - unit * low:.1f}V{_HIGH - _EDGE - unit * high:.1f}" stroke="#345"/>'
-        )
-    if periods:
-        below, last = f'y="{_HIGH - 10}"', f'x="{_WIDE - _EDGE}"'
-        marks += [
-            f'<text x="{_EDGE}" {below}>{periods[0].years}</text><text x="{_EDGE}" y="18">{most:.1%}</text>',
-            f'<text {last} {below} text-anchor="end">{periods[-1].years}</text>',
-        ]
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDE} {_HIGH}" width="{_WIDE}" font-family="sans-serif" '
-        f'font-size="12" role="img" aria-label="Share of the abstracts by year">{"".join(marks)}</svg>'
-    )

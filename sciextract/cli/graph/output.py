@@ -107,7 +107,7 @@ def survey(
 ) -> None:
     """Write what the graph tells about a node as a survey to quote from, with its sentences and papers.
 
-    A folder holds survey.md (with citations for Pandoc), survey.html, survey.bib and trend.svg.
+    A folder holds survey.md (with citations for Pandoc), survey.html and survey.bib.
 
     Example:
 
