@@ -114,6 +114,8 @@ def merge(
     )
     if counts.removed:
         words += f"; {counts.removed:,} left out that were removed here"
+    if counts.returned:
+        words += f"; {counts.returned:,} of the new ones removed here with another text: sciextract remove takes them out again"
     if counts.joined:
         words += f"; {counts.joined:,} with another text here, which stays: {decisions_in_words(counts.moved)}"
     if done.queues:

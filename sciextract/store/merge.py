@@ -31,6 +31,7 @@ from sciextract.store.rows import (
     rename_covered,
     to_values,
 )
+from sciextract.store.sqlite import from_sql
 from sciextract.store.statistics import decisions_by_author
 from sciextract.store.text_versions import (
     REMOVE,
@@ -54,6 +55,7 @@ class MergeCounts:
         compared: Texts of which both sides worked on the same layer: differences wait for adjudication.
         items: Items added or decided.
         removed: Texts that were removed here: they stay out.
+        returned: Of the new texts, those with the key of an abstract that was removed here with another text.
         joined: Texts of papers that are here with another text, which stays.
         moved: What became of decisions about these: see :func:`~sciextract.store.text_versions.move_decisions`.
     """
@@ -63,6 +65,7 @@ class MergeCounts:
     compared: int = 0
     items: int = 0
     removed: int = 0
+    returned: int = 0
     joined: int = 0
     moved: Counter[str] = field(default_factory=Counter)
 
@@ -156,6 +159,13 @@ class ProjectMerge(Batches):
         removed = known(connection, removed_numbers(connection))
         return KnownTexts(self.project, self.source, known(connection), removed)
 
+    @cached_property
+    def _removed_keys(self) -> set[str]:
+        """The keys of the abstracts that were removed before the merge."""
+        gone = set(removed_numbers(self.project.connection))
+        rows = self.project.connection.execute("SELECT id, doc_key FROM document")
+        return {from_sql(key) for number, key in rows if number in gone}
+
     def _find_here(
         self, foreign: Foreign, context: Context, counts: MergeCounts
     ) -> tuple[DocumentState, Foreign] | None:
@@ -181,6 +191,7 @@ class ProjectMerge(Batches):
                 counts.joined += 1
                 self.joined[document.text_sha256] = number
                 return here, replace(foreign, doc=doc)
+        counts.returned += stored is None and document.doc_key in self._removed_keys
         return find_or_insert(connection, document), foreign
 
     def _add_one(

@@ -10,13 +10,16 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
-from sciextract.errors import ProjectError, SchemaError, UsageError
+from sciextract.errors import ProjectError, SchemaError, UsageError, as_command
 from sciextract.store import Project, open_project
+from sciextract.store.events import read_events
 from sciextract.store.ingest import BATCH
+from sciextract.store.label_changes import REMOVE
 from sciextract.store.maintenance.backup import copy_project
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
 from sciextract.store.project_settings import merge_schemas
 from sciextract.store.queries import SavedQueue, bring_queues, save_queue
+from sciextract.store.sqlite import local_time
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions
 
@@ -140,6 +143,17 @@ class MergeReport:
         return asdict(self.counts) | found
 
 
+def _removed_types(project: Project, labels: Sequence[str]) -> dict[str, str]:
+    """When those of the labels that the project had before were removed from it, in words."""
+    return {
+        label: f" (removed here {local_time(event.at)})"
+        for event in reversed(read_events(project.connection))
+        if event.kind == REMOVE and not event.undone
+        for label in labels
+        if event.params["what"] == f"remove {label}"
+    }
+
+
 def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -> MergeReport:
     """Bring another project's documents and decisions into this one, by the hash of the texts.
 
@@ -157,9 +171,14 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
     with open_project(other, read=True) as theirs:
         merged, lacking = merge_schemas(project.schema, theirs.schema)
         if lacking and not add_labels:
+            hint = "the same command with --add-labels adds them to this project's schema"
+            if gone := _removed_types(project, lacking):
+                remove = as_command("sciextract", "schema", "remove", next(iter(gone)))
+                hint += f"; to keep out what was removed, first {remove} --project COPY, a copy of the other project"
+            said = [f"{label}{gone.get(label, '')}" for label in lacking]
             raise SchemaError(
-                f"{theirs.path} has labels that {project.path} lacks: {', '.join(lacking)}; nothing was merged",
-                "the same command with --add-labels adds them to this project's schema",
+                f"{theirs.path} has labels that {project.path} lacks: {', '.join(said)}; nothing was merged",
+                hint,
             )
         if project.numbers():
             project.backup("before merge")

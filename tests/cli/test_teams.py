@@ -214,6 +214,30 @@ def test_merge_of_abstracts_that_were_removed_or_corrected_here(
     ]
 
 
+def test_merge_says_that_a_type_or_an_abstract_was_removed_here(
+    command: Command, project: Path, work: Path
+) -> None:
+    ben = Path(shutil.copy(project, work / "ben.sciextract"))
+    other_text = {"id": "gold", "text": "Quite another abstract has this key."}
+    command("remove", "--keys", write_keys(work, "gold"), "--project", ben)
+    command("import", write_lines(work / "other.jsonl", other_text), "--project", ben)
+    command("schema", "remove", "Generic", "--project", project)
+    command("remove", "--keys", write_keys(work, "gold"), "--project", project)
+    refused = command("merge", ben, "--project", project)
+    assert refused.code != ExitCode.DONE
+    assert "Generic (removed here 2" in refused.err and "schema remove Generic" in refused.err
+    command("schema", "remove", "Generic", "--project", ben)
+    merged = command("merge", ben, "--project", project).err
+    assert "1 new abstract" in merged and "1 of the new ones removed here with another" in merged
+    assert "another text" not in command("merge", ben, "--project", project).err
+
+
+def write_keys(work: Path, *keys: str) -> Path:
+    path = work / "keys.txt"
+    path.write_text("\n".join(keys))
+    return path
+
+
 def test_merge_of_another_text_of_a_paper(command: Command, project: Path, work: Path) -> None:
     ben = Path(shutil.copy(project, work / "ben.sciextract"))
     text = PLAIN["abstract"] + " Kernels are old. © 2020 The Authors."
