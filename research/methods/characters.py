@@ -85,7 +85,7 @@ class CharactersModel(PreTrainedModel):
         count = input_ids.shape[1] if torch.compiler.is_exporting() else int(words.max())
         pooled = self.convolved(input_ids, words)
         places = words.unsqueeze(-1).expand_as(pooled)
-        found = pooled.new_zeros(len(pooled), count + 1, pooled.shape[2])
+        found = pooled.new_zeros(pooled.shape[0], count + 1, pooled.shape[2])
         found = found.scatter_reduce(1, places, pooled, "amax")[:, 1:]
         for highway in self.highways:
             new, gate = highway(found).chunk(2, dim=-1)

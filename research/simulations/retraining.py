@@ -53,9 +53,9 @@ WAYS: dict[str, dict[str, Any] | None] = {
     "k-bert, all visible": {},
 }
 """Each with what it changes in the recipe of ``retrain``."""
-FIELDS = {
-    data.name.split()[0]: data
-    for data in (*SETS[:3], DataSet("SciERC", "scierc/train.jsonl", frozenset(Layer), known=True))
+_SCIERC = DataSet("SciERC", "scierc/train.jsonl", frozenset(Layer), known=True)
+FIELDS = {data.name.split()[0]: data for data in (*SETS[:3], _SCIERC)} | {
+    "SciERC-entities": replace(_SCIERC, layers=frozenset({Layer.ENTITIES}))
 }
 
 RESULT = "result.json"
