@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -29,9 +30,10 @@ from sciextract.graph.queries.nodes import (
     find_node,
     labels_of,
     nodes_where,
+    top,
     years_of,
 )
-from sciextract.graph.queries.subtopics import subtopics
+from sciextract.graph.queries.subtopics import Subtopic, subtopics
 from sciextract.text.characters import visible
 
 _MOST_ALIASES = 12
@@ -50,11 +52,12 @@ PageContent = dict[str, Any]
 - ``all_nodes``, ``all_edges``: how many the graph has, on the page or not.
 - ``types``: names of node types; their indices stand in the nodes.
 - ``topics``: titles of subtopics of what the page shows, the one with most abstracts first.
+- ``ties``: pairs of nodes that abstracts name together more often than by chance, with how many times; they lay out the page.
 - ``keys``: nodes by the normal forms of all names that mean them, as the command line finds them.
 - ``relations``: names of relation types; ``symmetric``: whether each has no direction.
 - ``papers``: abstracts, by index: key, year, title, venue and DOI.
 - ``texts``: sentences, by index.
-- ``nodes``: those in most abstracts first: name, type, topic, abstracts, those of them in which the model found it (in the
+- ``nodes``: those in most abstracts first: name, type, topic, abstracts that name it by itself, all abstracts, those of them in which the model found it (in the
   others its name was matched), mentions, whether generic, mentions by type, abstracts by
   year, spellings (with mentions and rules), and papers, the newest first, not more than 100.
 - ``edges``: the best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
@@ -185,17 +188,21 @@ def page_content(
     unconnected = not all_edges and not centre
     found = connection.execute(_TOGETHER).fetchall() if unconnected else rows(_EDGES, edges)
     shown = {end for row in found for end in row[1:3]} | ({centre.id} if centre else set())
-    try:
-        topics = subtopics(connection, of=centre).found
-    except UsageError:  # too few abstracts to tell any
-        topics = ()
+    topics: tuple[Subtopic, ...] = ()
+    ties: tuple[tuple[int, int, float], ...] = ()
+    with suppress(UsageError):  # too few abstracts to tell any
+        topics, _, ties = subtopics(connection, of=centre)
+    if centre is None:
+        frequent = top(connection, limit=_MOST_UNCONNECTED)
+        shown.update(node.id for topic in topics for node in topic.nodes)
+        shown.update(node.id for node in frequent)
     topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
     types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
     nodes, written = [], dict[str, int]()
     for node in nodes_where(connection, _SHOWN, (json.dumps(list(shown)),)):
         places[node.id]  # gives it the next index
         kind, topic = types[node.label], topic_of.get(node.id)
-        counts = node.documents, node.extracted_documents, node.mentions
+        counts = node.alone, node.documents, node.extracted_documents, node.mentions
         labels = labels_of(connection, node.id).items()
         labelled = [(types[label], mentions) for label, mentions in labels]
         forms = aliases_of(connection, node.id)[:_MOST_ALIASES]
@@ -225,6 +232,11 @@ def page_content(
         "all_edges": all_edges or len(found),
         "types": list(types),
         "topics": [topic.title for topic in topics],
+        "ties": [
+            (places[one], places[two], times)
+            for one, two, times in ties
+            if one in places and two in places
+        ],
         # The page knows no rules of spelling: what is written is found, too.
         "keys": written | {key: places[node] for key, node in rows(_KEYS, places)},
         "relations": [label for label, _ in relations],

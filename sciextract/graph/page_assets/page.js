@@ -3,8 +3,12 @@
 // The content: lists in the order of the fields in page.py.
 const content = JSON.parse(document.getElementById("content").textContent);
 const papers = content.papers.map(([key, year, title, venue, doi], index) => ({ index, key, year, title, venue, doi }));
-const nodes = content.nodes.map(([name, type, topic, documents, extracted, mentions, generic, types, years, aliases, papers], index) =>
-  ({ index, name, type, topic, documents, extracted, mentions, generic, types, years, aliases, papers, edges: [], x: null, y: null }));
+const nodes = content.nodes.map(([name, type, topic, alone, documents, extracted, mentions, generic, types, years, aliases, papers], index) =>
+  ({ index, name, type, topic, alone, documents, extracted, mentions, generic, types, years, aliases, papers, edges: [], tied: false, x: null, y: null }));
+// What abstracts name together: it pulls nodes together in the picture, and is not drawn.
+const ties = content.ties.map(([one, two, times]) => ({ key: `t${one}-${two}`, one: nodes[one], two: nodes[two], times }));
+if (content.centre === null) for (const { one, two } of ties) one.tied = two.tied = true;
+const mostExtracted = nodes.reduce((most, node) => Math.max(most, node.extracted), 1);
 const edges = content.edges.map(([head, tail, relation, documents, mentions, score, years, sentences], index) =>
   ({ index, head: nodes[head], tail: nodes[tail], relation, documents, mentions, score, years,
     sentences: sentences.map(([paper, text, headStart, headEnd, tailStart, tailEnd, score]) =>
@@ -38,7 +42,7 @@ function add(parent, tag, text = "", attributes = {}) {
 // ---- Filters
 
 const everyYear = [...new Set(papers.map(paper => paper.year).filter(year => year !== null))].sort((a, b) => a - b);
-let byTopic = false;   // whether colours tell subtopics, not types
+let byTopic = content.topics.length > 0;   // whether colours tell subtopics, not types
 const filters = { types: new Set(content.types.keys()), relations: new Set(content.relations.keys()),
   from: null, until: null, leastNode: 1, leastEdge: 1, generic: false };
 
@@ -59,6 +63,7 @@ function wanted() {
   const fits = (edge, least) => filters.relations.has(edge.relation) && inYears(edge) >= least;
   const show = edge => { shownEdges.add(edge); shownNodes.add(edge.head).add(edge.tail); };
   const passing = new Set(nodes.filter(passes));
+  for (const node of passing) if (node.tied) shownNodes.add(node);
   for (const edge of edges) if (passing.has(edge.head) && passing.has(edge.tail) && fits(edge, filters.leastEdge)) show(edge);
   for (const node of chosenNodes()) {
     shownNodes.add(node);
@@ -74,7 +79,7 @@ function chosenNodes() {
 // The smallest counts that leave few nodes and edges, so that the first picture can be read.
 function setFirstFilters() {
   const specific = nodes.filter(node => !node.generic);
-  if (content.centre === null && specific.length > FEW_NODES) filters.leastNode = specific[FEW_NODES].documents + 1;
+  if (content.centre === null && specific.length > FEW_NODES) filters.leastNode = specific[FEW_NODES].alone + 1;
   while (wanted().shownEdges.size > FEW_EDGES) filters.leastEdge += 1;
   if (!wanted().shownEdges.size) Object.assign(filters, { leastNode: 1, leastEdge: 1, generic: true });
   get("generic").checked = filters.generic;
@@ -96,6 +101,7 @@ function makeFilters() {
     dot(line, NODE_COLOURS[index]);
     line.append(title);
   }
+  get("by-topic").checked = byTopic;
   get("by-topic").addEventListener("change", () => { byTopic = get("by-topic").checked; show(); });
   makeBoxes(get("relations"), content.relations, counted(edges, "relation"), filters.relations, false);
   for (const id of ["from", "until"]) {
@@ -104,8 +110,13 @@ function makeFilters() {
     field.min = everyYear[0] ?? "";
     field.max = everyYear.at(-1) ?? "";
     field.placeholder = (id === "from" ? field.min : field.max) || "?";
-    field.addEventListener("input", () => { filters[id] = field.value === "" ? null : Number(field.value); filtersChanged(); });
+    field.addEventListener("input", () => { setYear(id, field.value); filtersChanged(); });
   }
+  const growth = get("growth");
+  growth.disabled = everyYear.length < 2;
+  [growth.min, growth.max] = [everyYear[0] ?? 0, everyYear.at(-1) ?? 0];
+  growth.value = growth.max;
+  growth.addEventListener("input", () => { get("until").value = growth.value; setYear("until", growth.value); filtersChanged(false); });
   for (const [id, name] of [["least-node", "leastNode"], ["least-edge", "leastEdge"]]) {
     get(id).addEventListener("input", () => { filters[name] = Math.max(Number(get(id).value) || 1, 1); filtersChanged(); });
   }
@@ -113,6 +124,11 @@ function makeFilters() {
   setFirstFilters();
   get("everything").addEventListener("click", showEverything);
   get("filters").addEventListener("submit", event => event.preventDefault());
+}
+
+function setYear(id, year) {
+  filters[id] = year === "" ? null : Number(year);
+  if (id === "until") get("growth").value = filters.until ?? everyYear.at(-1) ?? 0;
 }
 
 function makeBoxes(parent, names, counts, set, coloured) {
@@ -135,15 +151,19 @@ function showEverything() {
   Object.assign(filters, { from: null, until: null, leastNode: 1, leastEdge: 1, generic: true });
   for (const name of ["types", "relations"]) content[name].forEach((_, index) => filters[name].add(index));
   for (const box of document.querySelectorAll("#types input, #relations input, #generic")) box.checked = true;
-  for (const id of ["from", "until"]) get(id).value = "";
+  for (const id of ["from", "until"]) { get(id).value = ""; setYear(id, ""); }
   for (const id of ["least-node", "least-edge"]) get(id).value = 1;
   filtersChanged();
 }
 
 let waiting = null;
-function filtersChanged() {
+function filtersChanged(toFit = true) {
   clearTimeout(waiting);
-  waiting = setTimeout(() => { update(); fit(); }, 150);
+  waiting = setTimeout(() => {
+    update();
+    if (!location.hash) describeGraph();
+    if (toFit) fit();
+  }, 150);
 }
 
 // ---- The picture
@@ -152,7 +172,7 @@ function nodeColour({ type, topic }, topics = byTopic) {
   return topics ? NODE_COLOURS[Math.min(topic ?? Infinity, NODE_COLOURS.length - 1)] : NODE_COLOURS[type % NODE_COLOURS.length];
 }
 const graph = new library.MultiDirectedGraph();
-let renderer = null, layout = null, hovered = null, lit = null, palette = {};
+let renderer = null, layout = null, hovered = null, lit = null, palette = {}, drawnEdges = 0;
 const chosen = { node: null, edge: null, paper: null };
 
 function dot(parent, colour) {
@@ -167,28 +187,39 @@ function readPalette() {
 // Brings the picture in line with filters and choice, and lays out what has come in.
 function update() {
   const { shownNodes, shownEdges } = wanted();
-  graph.forEachEdge((key, { edge }) => { if (!shownEdges.has(edge)) graph.dropEdge(key); });
+  graph.forEachEdge((key, { edge }) => { if (edge && !shownEdges.has(edge)) graph.dropEdge(key); });
   graph.forEachNode((key, { node }) => { if (!shownNodes.has(node)) graph.dropNode(key); });
   const before = graph.order;
   for (const node of shownNodes) {
-    if (graph.hasNode(node.index)) continue;
+    if (graph.hasNode(node.index)) { graph.setNodeAttribute(node.index, "size", radius(node)); continue; }
     place(node);
-    graph.addNode(node.index, { node, x: node.x, y: node.y, size: Math.min(3 + 1.6 * Math.log2(node.documents + 1), 18) });
+    graph.addNode(node.index, { node, x: node.x, y: node.y, size: radius(node) });
   }
-  const sizeBefore = graph.size;
+  for (const { key, one, two, times } of ties) {
+    if (!graph.hasNode(one.index) || !graph.hasNode(two.index) || graph.hasEdge(key)) continue;
+    graph.addDirectedEdgeWithKey(key, one.index, two.index, { edge: null, size: 0, weight: 1 + Math.log2(times), type: "thin" });
+  }
+  const drawnBefore = drawnEdges;
+  drawnEdges = shownEdges.size;
   for (const edge of shownEdges) {
     if (graph.hasEdge(edge.index)) continue;
     const width = Math.min(0.9 + 0.8 * Math.log2(edge.documents), 5);
     graph.addDirectedEdgeWithKey(edge.index, edge.head.index, edge.tail.index,
-      { edge, size: width, weight: width, type: content.symmetric[edge.relation] ? "line" : "arrow" });
+      { edge, size: width, weight: ties.length ? 0.3 : width, type: content.symmetric[edge.relation] ? "line" : "arrow" });
   }
   get("status").textContent = `${graph.order.toLocaleString("en")} of ${count(nodes.length, "node")}, `
-    + `${graph.size.toLocaleString("en")} of ${count(edges.length, "edge")}`
+    + `${drawnEdges.toLocaleString("en")} of ${count(edges.length, "edge")}`
     + (content.centre === null && edges.length < content.all_edges ? ` (the best supported of ${content.all_edges.toLocaleString("en")})` : "");
   ranked = null;
-  if (renderer) renderer.setSetting("enableEdgeEvents", graph.size <= MANY_EDGES);
-  if (graph.order > before || graph.size > sizeBefore) arrange();
+  if (renderer) renderer.setSetting("enableEdgeEvents", drawnEdges <= MANY_EDGES);
+  if (graph.order > before || drawnEdges > drawnBefore) arrange();
   light();
+}
+
+// By the abstracts in which the model found it, as far as they lie in the chosen years.
+function radius(node) {
+  const share = node.documents ? inYears(node) / node.documents : 0;
+  return 3 + 15 * Math.sqrt(node.extracted * share / mostExtracted);
 }
 
 // A new node starts near its neighbours in the picture, else on a spiral; always at the same place.
@@ -239,7 +270,7 @@ function keepPlaces() {
 
 // Which nodes and edges stand out: those around what the pointer is on, else around what is chosen.
 function light() {
-  const node = (graph.size <= MANY_EDGES && hovered) || chosen.node;
+  const node = (drawnEdges <= MANY_EDGES && hovered) || chosen.node;
   const some = node ? node.edges : chosen.edge ? [chosen.edge] : chosen.paper ? edgesOf(chosen.paper) : null;
   lit = some && { edges: new Set(some), nodes: new Set(some.flatMap(edge => [edge.head, edge.tail])) };
   if (lit && node) lit.nodes.add(node);
@@ -253,8 +284,9 @@ function drawnNode(_, { node, x, y, size }) {
 }
 
 function drawnEdge(_, { edge, size, type }) {
+  if (!edge) return { hidden: true };
   const on = lit && lit.edges.has(edge);
-  const thin = graph.size > MANY_EDGES && !on;
+  const thin = drawnEdges > MANY_EDGES && !on;
   return { size, type: thin ? "thin" : type, color: on ? palette.strong : lit ? palette.faded : palette.edge, zIndex: on ? 1 : 0 };
 }
 
@@ -263,12 +295,13 @@ let ranked = null;
 function drawNames() {
   const canvas = renderer.getCanvases().labels.getContext("2d");
   const { width, height } = renderer.getDimensions();
-  ranked ??= graph.mapNodes((_, { node }) => node).sort((a, b) => b.documents - a.documents || a.index - b.index);
+  ranked ??= graph.mapNodes((_, { node }) => node).sort((a, b) => a.generic - b.generic || b.alone - a.alone || a.index - b.index);
   const important = lit ? [...lit.nodes].filter(node => graph.hasNode(node.index)) : [];
   const first = [hovered, ...chosenNodes()].filter(node => node && graph.hasNode(node.index));
   const taken = [];
   canvas.textBaseline = "middle";
   canvas.lineJoin = "round";
+  if (byTopic && !lit) taken.push(...drawRegions(canvas));
   const seen = new Set();
   for (const node of [...first, ...important, ...(lit ? [] : ranked)]) {
     if (taken.length >= MOST_NAMES) break;
@@ -292,6 +325,38 @@ function drawNames() {
     canvas.fillStyle = palette.text;
     canvas.fillText(name, left + 1, at.y);
   }
+}
+
+// Regions: a haze around the nodes of each subtopic, and its name in their middle; gives the places of the names.
+const HAZE = 34, FEWEST_IN_REGION = 3;
+function drawRegions(canvas) {
+  const boxes = [], members = new Map();
+  for (const node of ranked) {
+    const drawn = node.topic !== null && node.topic < NODE_COLOURS.length - 1 && renderer.getNodeDisplayData(String(node.index));
+    if (drawn) members.set(node.topic, [...(members.get(node.topic) ?? []), renderer.framedGraphToViewport(drawn)]);
+  }
+  const middle = (points, axis) => points.map(point => point[axis]).sort((a, b) => a - b)[points.length >> 1];
+  for (const [topic, points] of [...members].sort(([a], [b]) => a - b)) {
+    if (points.length < FEWEST_IN_REGION) continue;
+    canvas.globalAlpha = 0.07;
+    canvas.fillStyle = NODE_COLOURS[topic];
+    for (const { x, y } of points) { canvas.beginPath(); canvas.arc(x, y, HAZE, 0, 2 * Math.PI); canvas.fill(); }
+    canvas.globalAlpha = 1;
+    canvas.font = "bold 17px sans-serif";
+    const name = content.topics[topic].split(", ")[0], wide = canvas.measureText(name).width;
+    const left = middle(points, "x") - wide / 2, box = { left, right: left + wide, top: middle(points, "y") - 12, bottom: middle(points, "y") + 12 };
+    while (boxes.some(other => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) {
+      box.top += 24;
+      box.bottom += 24;
+    }
+    boxes.push(box);
+    canvas.strokeStyle = palette.halo;
+    canvas.lineWidth = 5;
+    canvas.strokeText(name, left, box.top + 12);
+    canvas.fillStyle = NODE_COLOURS[topic];
+    canvas.fillText(name, left, box.top + 12);
+  }
+  return boxes;
 }
 
 function start() {
@@ -318,13 +383,13 @@ function start() {
 // Among many edges only a click sets neighbours off: the pointer passes over too many nodes.
 function hover(node) {
   hovered = node;
-  if (graph.size <= MANY_EDGES) light(); else renderer.scheduleRender();
+  if (drawnEdges <= MANY_EDGES) light(); else renderer.scheduleRender();
 }
 
 // Without a graphics card many edges cannot be drawn at every step: they are left out while the picture moves.
 let slowFrames = 0;
 function watchFrames() {
-  if (slowFrames >= 3 || graph.size <= MANY_EDGES) return;
+  if (slowFrames >= 3 || drawnEdges <= MANY_EDGES) return;
   requestAnimationFrame(first => requestAnimationFrame(second => {
     if (second - first > 80 && ++slowFrames === 3) renderer.setSetting("hideEdgesOnMove", true);
   }));
@@ -366,19 +431,20 @@ function edgesOf(paper) {
 }
 
 function describeGraph() {
+  details.replaceChildren();
   add(details, "h2", document.title);
   add(details, "p", "Click a node or an edge, or search. The wheel zooms, dragging moves.");
   add(details, "h3", "In most abstracts");
   const list = add(details, "ul");
-  for (const node of nodes.filter(passes).slice(0, 30)) nodeItem(list, node);
+  for (const node of nodes.filter(passes).slice(0, 30)) nodeItem(list, node, inYears(node));
 }
 
-function nodeItem(list, node) {
+function nodeItem(list, node, documents = node.documents) {
   const item = add(list, "li");
   dot(item, nodeColour(node));
   nodeLink(item, node);
   item.append(" ");
-  add(item, "small", count(node.documents, "abstract"));
+  add(item, "small", count(documents, "abstract"));
 }
 
 function describeNode(node) {

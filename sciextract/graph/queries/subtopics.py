@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 from typing import NamedTuple, TypeAlias
@@ -37,10 +37,12 @@ class Subtopics(NamedTuple):
     Attributes:
         found: The one with most abstracts first; nodes without a partner are in none.
         modularity: How much denser than by chance their nodes are joined: 0 for not at all.
+        ties: The strongest of each node: two nodes, and how many times more often than by chance abstracts name both.
     """
 
     found: tuple[Subtopic, ...]
     modularity: float
+    ties: tuple[tuple[int, int, float], ...]
 
 
 _SEEDS = range(1, 4)
@@ -145,7 +147,23 @@ def subtopics(
         part = tuple([nodes[number] for number in members])
         found.append(Subtopic(names, part, int(mine.sum()), mean_year))
     found.sort(key=lambda topic: (-topic.documents, topic.title))
-    return Subtopics(tuple(found), best)
+    return Subtopics(tuple(found), best, _ties([nodes[number].id for number in joined], net))
+
+
+_MOST_TIES = 6
+
+
+def _ties(numbers: Sequence[int], net: _Floats) -> tuple[tuple[int, int, float], ...]:
+    strongest = np.argsort(-net, axis=1, kind="stable")[:, :_MOST_TIES]
+    pairs = {
+        (min(one, two), max(one, two))
+        for one, row in enumerate(strongest.tolist())
+        for two in row
+        if net[one, two]
+    }
+    return tuple(
+        [(numbers[one], numbers[two], round(float(net[one, two]), 2)) for one, two in sorted(pairs)]
+    )
 
 
 def _communities(
