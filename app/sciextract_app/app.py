@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,6 +70,8 @@ def run_desk(
         Exception: Whatever ended the app; terminal and project are in order then.
     """
     wanted = opening.plan(words, schema, model)
+    if warning := terminal.encoding_warning(getattr(sys.__stderr__, "encoding", None) or ""):
+        wanted = replace(wanted, message="; ".join(filter(None, (warning, wanted.message))))
     choice = ModelChoice(model, candidates=True)
 
     # Called in a thread: the connection of the open project belongs to another one.

@@ -118,6 +118,7 @@ SHELL = (
     Binding("ctrl+l", "list", "list of abstracts", id="app.list", priority=True),
     Binding("ctrl+t", "strip", "next pane", id="app.pane", priority=True),
     Binding("ctrl+o", "app.start", "other project", id="app.open", priority=True),
+    Binding("ctrl+y", "copy", "copy what has the focus", id="app.copy", priority=True),
     Binding("f3", "dialog('queues')", "saved queues", id="app.queues", priority=True),
     Binding(
         "f4", "dialog('save-queue')", "save the list as a queue", id="app.save-queue", priority=True

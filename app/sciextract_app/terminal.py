@@ -62,6 +62,17 @@ class LastingOutput:
                     os.dup2(nowhere.fileno(), self._file.fileno())
 
 
+def encoding_warning(encoding: str) -> str:
+    """What to tell where the signs of the desk cannot be written; empty for UTF-8.
+
+    >>> encoding_warning("UTF-8")
+    ''
+    """
+    if encoding.lower().replace("-", "") in ("", "utf8"):
+        return ""
+    return f"This terminal takes {encoding}, so signs are missing: start it with LANG=C.UTF-8, or PYTHONIOENCODING=utf-8"
+
+
 # Large, so that a paste comes in few pieces.
 _READ_BYTES = 1 << 16
 _TOGETHER_SECONDS, _GATHER_SECONDS = 0.005, 0.05

@@ -12,6 +12,7 @@ import ipaddress
 import re
 import secrets
 import socket
+from importlib.resources import files
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
@@ -31,6 +32,11 @@ _SCRIPT = """addEventListener("DOMContentLoaded", () => {
     .observe(document.body, { attributes: true, attributeFilter: ["class"] });
 });
 """
+_HEAD = """<title>sciextract: the review desk</title><link rel="icon" href="data:,">
+<script src="/desk.js"></script></head>"""
+_TEXT_MODE = "screenReaderMode:!1", "screenReaderMode:!0"
+"""The switch of xterm.js that repeats the rows of the screen as text, and announces those that change."""
+_PAGES = frozenset({"/", "/text"})
 _SOURCE = re.compile(r"[\w.:\[\]-]+", re.ASCII)
 _ANSWERS = {
     "Cache-Control": "no-store",
@@ -92,9 +98,9 @@ class WebDesk(Server):
         @web.middleware
         async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
             self._check_addresses(request)
-            if self._is_token(request.query.get("token", "")) and request.path == "/":
+            if self._is_token(request.query.get("token", "")) and request.path in _PAGES:
                 # On to an address without the token, so that it stays in no history.
-                answer = web.Response(status=303, headers={"Location": "/"})
+                answer = web.Response(status=303, headers={"Location": request.path})
                 answer.set_cookie(self._cookie, self._token, httponly=True, samesite="Lax")
                 return answer
             if not self._is_token(request.cookies.get(self._cookie, "")):
@@ -107,7 +113,15 @@ class WebDesk(Server):
             return web.Response(text=_SCRIPT, content_type="text/javascript")
 
         app = await super()._make_app()
+
+        async def text_mode(request: web.Request) -> web.Response:
+            path = files("textual_serve") / "static" / "js" / "textual.js"
+            terminal = path.read_text("utf-8").replace(*_TEXT_MODE)
+            return web.Response(text=terminal, content_type="text/javascript")
+
         app.router.add_get("/desk.js", script)
+        app.router.add_get("/text", self.handle_index)
+        app.router.add_get("/text.js", text_mode)
         app.middlewares.append(guard)
         app.on_response_prepare.append(_harden)
         return app
@@ -122,7 +136,13 @@ class WebDesk(Server):
         page = await super().handle_index(request)
         assert isinstance(page, web.Response) and page.text is not None
         text = _INLINE.sub("", _FOREIGN_FONT.sub("", page.text)).replace(' onClick="refresh()"', "")
-        page.text = text.replace("</head>", '<script src="/desk.js"></script></head>')
+        text = text.replace("<html>", '<html lang="en">').replace("</head>", _HEAD)
+        label = 'id="terminal" role="region" aria-label="Review desk"'
+        page.text = text.replace('id="terminal"', label)
+        if request.path == "/text":
+            text = re.sub(r'src="[^"]*textual\.js"', 'src="/text.js"', page.text)
+            # In large letters no list stands beside the text: a row is a row of it.
+            page.text = re.sub(r'data-font-size="\d+"', 'data-font-size="24"', text)
         return page
 
     def _is_token(self, given: str) -> bool:

@@ -51,6 +51,8 @@ async def test_without_the_token_nothing_is_served(served: Served) -> None:
         "/?token=wrong",
         "/static/js/textual.js",
         "/desk.js",
+        "/text",
+        "/text.js",
         "/download/x",
     ):
         assert await served.get(path) == 403
@@ -71,6 +73,13 @@ async def test_the_link_lets_in_and_the_token_leaves_the_address(served: Served)
         assert f"connect-src 'self' ws://{own} wss://{own};" in policy
         assert "<script>" not in page and "onClick" not in page
         assert 'src="/desk.js"' in page
+        assert "<title>sciextract" in page and 'lang="en"' in page
+    async with served._session.get(served.desk.link.replace("/?", "/text?")) as answer:
+        assert str(answer.url) == served.address + "/text"
+        page = await answer.text()
+        assert 'src="/text.js"' in page and "textual.js" not in page
+    async with served._session.get(served.address + "/text.js") as answer:
+        assert "screenReaderMode:!0" in await answer.text()
     assert await served.get("/desk.js") == 200
     assert await served.get("/static/js/textual.js") == 200
     assert await served.connect(Origin=served.address) == 101

@@ -286,6 +286,8 @@ class Adjudication:
 
     def _side(self, drawing: SideDrawing, name: str, *, is_mine: bool) -> SideView:
         """One side: its own mentions of the difference are marked, else those of the other side."""
+        items = [items_of(waiting.dispute.difference, is_mine)[0] for waiting in self._waiting]
+        disputed = {place for item in items if item for place in item.fragments}
         if self.now is None:
             return SideView(name, drawing.passage(is_mine))
         one = self.now.dispute.difference
@@ -298,6 +300,7 @@ class Adjudication:
             one,
             focused=places if focused else (),
             partners=elsewhere if focused else (*places, *elsewhere),
+            disputed=disputed,
         )
         words = drawing.words(own, one.layer)
         if own is None and other is not None and is_mine and one.item == Layer.ENTITIES.item:
@@ -336,11 +339,11 @@ class Adjudication:
             action_hint("reject", some, self._verdict_words(OTHER[self.on]) if some else "reject"),
             action_hint("next-mention", some, "other side"),
             action_hint("next-undecided", many, "next"),
-            action_hint("accept-above", some, "all here"),
+            action_hint("accept-above", some, "all here", seldom=True),
             action_hint("done", words="next abstract"),
+            action_hint("adjudicate", words="against whom", seldom=True),
             Hint("Esc", "desk"),
             action_hint("undo"),
-            action_hint("adjudicate", words="against whom"),
             action_hint("help"),
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from sciextract.documents.annotations import Cluster, Layer, Span
+from sciextract.documents.annotations import Cluster, Layer, Span, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import RELATION_PREFIX, LabelSchema
 from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
@@ -102,6 +102,7 @@ class SideDrawing:
         now: Difference | None = None,
         focused: Collection[Place] = (),
         partners: Collection[Place] = (),
+        disputed: Collection[Place] = (),
     ) -> Passage:
         """The text as one side has it.
 
@@ -110,6 +111,7 @@ class SideDrawing:
             now: The present difference, which is brought into sight.
             focused: Fragments of the mentions that keys speak of.
             partners: Fragments of further mentions to be marked.
+            disputed: Fragments of all mentions that wait for a decision between the sides; the others are drawn as settled.
         """
         side = self.mine if is_mine else self.theirs
         homes: defaultdict[str, str] = defaultdict(str)
@@ -123,8 +125,8 @@ class SideDrawing:
                 item_id=entity.id,
                 key=document_view.letter(self._schema, entity.label),
                 label=entity.label,
-                state=entity.state,
-                score=entity.score,
+                state=State.UNDECIDED if entity.fragments in disputed else State.ACCEPTED,
+                score=None,
                 cluster=homes[entity.id],
                 focused=entity.fragments in focused,
                 partner=entity.fragments in partners,
@@ -143,7 +145,7 @@ class SideDrawing:
         return Passage(side.document.text, title_end_of(side.document), tuple(marks), edges)
 
     def words(self, item: AnnotatedItem | None, layer: Layer) -> str:
-        """What a side has, in one line."""
+        """What a side has, in one line: the type first, which is the last to be cut."""
         if item is None:
             return NOTHING
         text = self.mine.document.text
@@ -153,11 +155,11 @@ class SideDrawing:
             relation = item.on.partition(RELATION_PREFIX)[2]
             return f"{said} · {f' {relation} '.join(strings) or 'this abstract'}"
         if layer is Layer.ENTITIES:
-            return f"{strings[0]} {item.label}"
+            return f"{item.label} {strings[0]}"
         if layer is Layer.COREFERENCE:
             return f"{strings[1]} = {strings[0]}"
-        arrow = "──" if item.label in self._schema.symmetric_labels else "─▶"
-        return f"{strings[0]} {item.label} {arrow} {strings[1]}"
+        arrow = " ── " if item.label in self._schema.symmetric_labels else " ─▶ "
+        return f"{item.label}: {strings[0]}{arrow}{strings[1]}"
 
     def line(self, one: Difference, kind: str, focused: bool) -> DifferenceLine:
         """A difference in the list of them."""

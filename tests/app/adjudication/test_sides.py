@@ -54,13 +54,13 @@ class TestSides:
     ) -> None:
         before = holds(project)
         look_at(desk, "mention: other type")
-        assert desk.press("enter").message == "‹label lexicon› Material kept"
+        assert desk.press("enter").message == "Material ‹label lexicon› kept"
         assert holds(project) == before
         assert len(kinds(desk)) == FIRST - 1
 
     def test_x_takes_the_other_side(self, desk: Adjudication, project: Project) -> None:
         look_at(desk, "mention: other type")
-        assert desk.press("x").message == "‹label lexicon› OtherScientificTerm taken over"
+        assert desk.press("x").message == "OtherScientificTerm ‹label lexicon› taken over"
         assert project.document(1).annotations.entity("lexicon").label == "OtherScientificTerm"
 
     def test_the_focus_is_where_something_is(self, desk: Adjudication) -> None:
@@ -82,7 +82,7 @@ class TestSides:
     ) -> None:
         before = holds(project)
         look_at(desk, "mention: only there")
-        assert desk.press("x").message == "‹error study› Method left out"
+        assert desk.press("x").message == "Method ‹error study› left out"
         assert holds(project) == before
 
     def test_rejecting_what_is_only_here(self, desk: Adjudication, project: Project) -> None:
@@ -238,6 +238,16 @@ class TestAll:
         assert (desk.mode, len(waiting(project))) == (Mode.REVIEW, ALL)
 
 
-def test_states_of_the_other_side_are_theirs(desk: Adjudication) -> None:
-    marks = {mark.item_id: mark.state for mark in desk.view().there.passage.marks}
-    assert marks["lexicon"] is State.EDITED
+def test_every_difference_is_marked_in_both_texts_until_it_is_decided(desk: Adjudication) -> None:
+    def open_here_and_there() -> list[set[str]]:
+        sides = desk.view().here.passage.marks, desk.view().there.passage.marks
+        return [
+            {mark.item_id for mark in marks if mark.state is State.UNDECIDED} for marks in sides
+        ]
+
+    here, there = open_here_and_there()
+    assert here and "lexicon" in there
+    assert len(here) < len(desk.view().here.passage.marks), "what both have is not marked"
+    look_at(desk, "mention: other type")
+    desk.press("x")
+    assert "lexicon" not in open_here_and_there()[1]

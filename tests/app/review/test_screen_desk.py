@@ -12,6 +12,7 @@ from sciextract_app.review.view.document_list import DocumentList
 from sciextract_app.review.view.lower_panes import LowerPanes
 from sciextract_app.review.view.prompts import NoteDialog
 from sciextract_app.settings import KEYMAP_FILE, user_folder
+from sciextract_app.shared.view_models import Mode
 from sciextract_app.start import StartScreen
 from sciextract_app.terminal import MOST_SIZE
 from sciextract_app.widgets.bars import FooterBar, TooSmall
@@ -384,3 +385,12 @@ class TestDialogs:
             await pilot.press("escape")
             await until(pilot, lambda: app.project is not None)
             assert desk_of(app).desk.number == 2
+
+
+async def test_what_has_the_focus_is_copied_as_one_line(project: Path) -> None:
+    async with opened(project) as (app, pilot):
+        await pilot.press("ctrl+y")
+        assert app.clipboard == "parser"
+        await pilot.press("v", "l", "ctrl+y")
+        assert app.clipboard == "parser learns"
+        assert desk_of(app).desk.mode is Mode.SELECT, "to copy changes nothing"

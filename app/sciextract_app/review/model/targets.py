@@ -19,6 +19,7 @@ from sciextract.store import (
     RelationRow,
 )
 from sciextract.store.actions.places import find_occurrences
+from sciextract.text.characters import visible
 from sciextract_app.review.model.modes import ChoosingType, Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view
@@ -100,6 +101,19 @@ def selected(state: ReviewState) -> Span | None:
     first, last = sorted((state.cursor if chosen.start is None else chosen.start, state.cursor))
     spans = state.open_view.tokens.spans
     return Span(spans[first].char_start, spans[last].char_end)
+
+
+def focused_text(state: ReviewState) -> str:
+    """What has the focus, or is selected, in one line; nothing in it that a shell or a terminal would obey."""
+    view, span = state.open_view, selected(state)
+    row = view.row(state.focus)
+    if isinstance(row, RelationRow) and span is None:
+        text = f"{view.surface(row.head)} {row.label} {view.surface(row.tail)}"
+    elif row is not None and span is None:
+        text = view.surface(view.mention_of(state.focus) or "")
+    else:
+        text = (span or view.token_span(state.cursor)).of(view.text)
+    return visible(" ".join(text.split()))
 
 
 def suggestion(state: ReviewState) -> str | None:

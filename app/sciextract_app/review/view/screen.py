@@ -33,6 +33,7 @@ from sciextract_app.review.keys.desk import Desk
 from sciextract_app.review.model.document_order import EVERYTHING, Listing
 from sciextract_app.review.model.footer import list_footer
 from sciextract_app.review.model.queue import Order
+from sciextract_app.review.model.targets import focused_text
 from sciextract_app.review.view.background import BulkWork, ImportWork
 from sciextract_app.review.view.dialogs import ReviewDialogs
 from sciextract_app.review.view.document_list import DocumentList
@@ -41,7 +42,7 @@ from sciextract_app.settings import SHELL, key_name
 from sciextract_app.shared.actions import BY_ID, Action, action_of, key_label, key_of, keys_of
 from sciextract_app.shared.jobs import Failed, Work, start_job
 from sciextract_app.shared.session import Messages
-from sciextract_app.shared.view_models import Feedback, Mode, problem
+from sciextract_app.shared.view_models import Feedback, Mode, named, problem
 from sciextract_app.suggesting.learning import LearningWork, StartEngine
 from sciextract_app.suggesting.predicting import PredictionWork
 from sciextract_app.training.work import RetrainingWork
@@ -498,6 +499,12 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def action_dialog(self, request: str) -> None:
         """Open a dialog or another screen."""
         self.dialogs.open(request)
+
+    def action_copy(self) -> None:
+        """Copy what has the focus to the clipboard of the terminal, over ssh, too (OSC 52)."""
+        text = focused_text(self.desk.state) if self.desk.number else ""
+        self.app.copy_to_clipboard(text)
+        self.show_reply(Feedback(f"{named(text)} is copied, if the terminal allows that"))
 
     def action_predict(self) -> None:
         """Let the model predict what needs it."""
