@@ -361,7 +361,7 @@ class CandidateCache:
 def offered(view: DocumentView, candidates: Candidates | None, at: Span) -> list[SpanCandidate]:
     """Spans that are not items yet: those that overlap a place first, then sentence by sentence, likelier ones first.
 
-    Sentences before the place come last. What a person rejected is not offered again.
+    Nothing overlaps an empty place; sentences before the place come last. What a person rejected is not offered again.
     """
     found: list[tuple[tuple[bool, bool, int, float, int, int], SpanCandidate]] = []
     for candidate in candidates.spans if candidates else ():
@@ -373,7 +373,7 @@ def offered(view: DocumentView, candidates: Candidates | None, at: Span) -> list
             continue
         sentence = view.tokens.sentence_of(view.token_at(start))
         score = max(one.score for one in candidate.labels)
-        under = candidate.span.overlaps(at)
+        under = at.char_start < at.char_end and candidate.span.overlaps(at)
         found.append(((not under, end <= at.char_start, sentence, -score, start, end), candidate))
     return [candidate for _, candidate in sorted(found, key=lambda pair: pair[0])]
 

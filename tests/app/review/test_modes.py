@@ -126,6 +126,9 @@ def test_a_sign_shows_where_other_edges_are_known_and_y_names_them(
     assert desk.passage().candidate == (longer.char_start + 8, longer.char_end)
     press(desk, "escape enter")
     assert not desk.passage().other_edges, "what was decided has no sign"
+    focus(desk, "encoder")
+    press(desk, "y")
+    assert desk.passage().candidate == (place("We").char_start, place("We").char_end)
 
 
 def test_relation_takes_the_models_best_type_and_turns(desk: Desk, project: Project) -> None:

@@ -12,7 +12,7 @@ from sciextract_app.review.keys.deciding import add_mention, apply_label, follow
 from sciextract_app.review.keys.navigation import sentence_start
 from sciextract_app.review.model.modes import Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
-from sciextract_app.review.model.targets import selected, suggestion, takes_out
+from sciextract_app.review.model.targets import SETTLED, selected, suggestion, takes_out
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, Bound, focus_one, key_of
 from sciextract_app.shared.document_view import offered
@@ -143,6 +143,8 @@ def candidate(state: ReviewState, action: Bound = None) -> Feedback:
     if not isinstance(doing, Selecting) or not doing.offers:
         mention = state.open_view.by_id.get(state.open_view.mention_of(state.focus) or "")
         at = mention.fragments[0] if mention else state.open_view.token_span(state.cursor)
+        if mention and mention.state in SETTLED:  # its edges are no question any more
+            at = Span(mention.char_end, mention.char_end)
         offers = offered(state.open_view, state.candidates, at)
         if not offers:
             return problem("The model considered nothing else in this abstract")
