@@ -100,8 +100,8 @@ ABSTRACTS = {
             (12, 10, "EVALUATE-FOR"), (11, 12, "CONJUNCTION"),
         ),
         ((1, 4, 7, 10), (5, 14)),
-        "M enter x 4 1 enter x enter x escape Y a enter 6 enter Y a s d 4 enter y y enter r j 7 enter enter x 6 y "
-        "y escape f b i 3 e e e r r enter r t 7 enter enter H 6 x enter enter D",
+        "M enter x 4 1 enter x enter x escape Y a enter 6 enter Y a s d 4 enter y y enter r j 7 enter "
+        "enter x 6 y enter r r enter r t 7 enter enter H 6 x enter enter D",
     ),
     "underwater": Abstract(
         "sci",

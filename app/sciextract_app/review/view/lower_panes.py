@@ -276,7 +276,7 @@ class LowerPanes(Vertical):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._rows: dict[LinesPane, int] = {}
+        self._number, self._rows = 0, dict[LinesPane, int]()
 
     def compose(self) -> ComposeResult:
         """Tabs and panes."""
@@ -288,8 +288,12 @@ class LowerPanes(Vertical):
             yield InspectorPane(id="inspector")
 
     def _share(self, pane: LinesPane, rows: int) -> None:
-        """Give a pane no more than so many rows; without any it is the line of its title."""
-        if self._rows.get(pane) != rows:
+        """Give a pane no more than so many rows; without any it is the line of its title.
+
+        While an abstract is open it only grows: every other height would take a layout of the screen.
+        """
+        known = self._rows.get(pane, -1)
+        if rows > known or (not rows and known):
             self._rows[pane] = rows
             pane.styles.max_height = 1 + rows
             pane.border_title = pane.BORDER_TITLE if rows else f"{pane.BORDER_TITLE}: none"
@@ -308,6 +312,7 @@ class LowerPanes(Vertical):
         clusters: tuple[ClusterLine, ...],
         inspector: Inspector,
         most_relations: int,
+        number: int,
     ) -> None:
         """Draw all panes, and bring the one of the focused item to the front.
 
@@ -316,7 +321,11 @@ class LowerPanes(Vertical):
             clusters: All of the abstract.
             inspector: About the focus.
             most_relations: As many are listed while the focus moves, so that the panes stay in their places.
+            number: The abstract.
         """
+        if number != self._number:
+            self._number = number
+            self._rows.clear()
         of_clusters = self.query_one(ClustersPane)
         self.query_one(RelationsPane).show(relations)
         of_clusters.show(clusters)

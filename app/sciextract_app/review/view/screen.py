@@ -218,8 +218,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
             lower = self.query_one(LowerPanes)
             everything = desk.most_relations(everything=True) <= MOST_LISTED
             everything, clusters = everything and self.size.width >= WIDE_FROM, desk.clusters()
+            relations = desk.relations(everything=everything)
             most = desk.most_relations(everything=everything)
-            lower.show(desk.relations(everything=everything), clusters, desk.inspector(), most)
+            lower.show(relations, clusters, desk.inspector(), most, desk.number)
         if rows:
             self.draw_list()
 
