@@ -20,14 +20,14 @@ from sciextract import Extractor
 from sciextract.documents.annotations import Candidates
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.inference.adapter.states import EncoderStates
+from sciextract.inference.network import Floats
 from sciextract.learning.adapter import WRITTEN, learn
 from sciextract.metrics.counts import scorable
 from sciextract.metrics.scorer import score
 from sciextract.snapshot.documents import TrainingDocument
-from sciextract.workflows.active.ranking import k_centre_greedy
-from sciextract.workflows.active.uncertainty import MEASURES, decisions, over_layers, per_word
+from sciextract.workflows.active.ranking import decisions, over_layers, per_word
 
-ORDERS = ("random", *MEASURES, "diversity")
+ORDERS = ("random", "entropy", "diversity")
 FIELDS = {data.name.split()[0]: data for data in SETS[:3]}
 
 Documents = list[AnnotatedDocument]
@@ -49,12 +49,23 @@ def ranked(
         per_word(
             decisions(model.annotate(item.document).annotations.candidates or Candidates()),
             len(item.document.tokens),
-            MEASURES[order],
         )
         for item in rest
     ]
     rows = np.argsort([-doubt for doubt in over_layers(doubts)], kind="stable")
     return [rest[row] for row in rows]
+
+
+def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
+    """Rows of the pool, each the farthest from all before it (Sener and Savarese 2018, arXiv 1708.00489, algorithm 1)."""
+    nearest = np.full(len(vectors), np.inf, dtype=np.float32)
+    for vector in labelled:
+        nearest = np.minimum(nearest, np.square(vectors - vector).sum(axis=1))
+    for _ in range(len(vectors)):
+        row = int(np.argmax(nearest))
+        yield row
+        nearest = np.minimum(nearest, np.square(vectors - vectors[row]).sum(axis=1))
+        nearest[row] = -np.inf  # taken: no distance may bring it back
 
 
 def curve(

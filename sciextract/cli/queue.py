@@ -1,4 +1,4 @@
-"""``sciextract queue``: saved queues of abstracts, and the orders of active learning."""
+"""``sciextract queue``: saved queues of abstracts, and their orders."""
 
 from __future__ import annotations
 
@@ -32,16 +32,10 @@ _Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)
 
 @queue.command()
 def make(
-    by: Literal[
-        "entropy", "margin", "least-confidence", "committee", "diversity", "random"
-    ] = typer.Option(
-        "entropy",
-        help="Uncertainty of one model (entropy, margin, least-confidence), disagreement of several"
-        " (committee), dissimilarity to all others (diversity), or random order.",
+    by: Literal["entropy", "random"] = typer.Option(
+        "entropy", help="Uncertainty of the model (entropy), or random order."
     ),
-    model: list[str] | None = option(
-        "NAME|DIR", "The model (default: the one in use); two or more times for a committee."
-    ),
+    model: str | None = option("NAME|DIR", "The model (default: the one in use)."),
     missing: str | None = option(
         "TYPE", "Instead of an order: the abstracts that were finished before this type came."
     ),
@@ -65,9 +59,7 @@ def make(
 
         sciextract queue make --by entropy --most 50 --project parsing.sciextract
 
-        sciextract queue make --by committee --model sci --model parsing-1a2b3c4d
-
-        sciextract queue make --by diversity --name "first round"
+        sciextract queue make --by random --name "first round"
 
         sciextract queue make --missing Metric
 
@@ -97,14 +89,14 @@ def make(
         report(summary, words, as_json, quiet=quiet)
         return
     # The words are written out above: importing By costs numpy, and --help would pay for it.
-    order = QueueOrder(By(by), tuple(model or ()), most, name or "", seed)
+    order = QueueOrder(By(by), model or "", most, name or "", seed)
     progress = ProgressLine(not quiet and is_terminal(sys.stderr))
     with open_chosen_project(project) as opened, progress as line:
         made = make_queue(opened, order, line.update)
     words = f"queue {made.queue.name!r}: {len(made.queue.numbers):,} of "
     words += f"{counted(made.pool, 'abstract')} that are not done"
-    if made.models:
-        words += f", as {' and '.join(made.models)} would have it"
+    if made.model:
+        words += f", as {made.model} would have it"
     if made.predicted:
         words += f" ({counted(made.predicted, 'prediction')} made for it)"
     words += "; to work through it: sciextract tui, then F3"

@@ -36,7 +36,7 @@ from sciextract.inference.model_folder import (
     locate_model,
     open_folder,
 )
-from sciextract.inference.network import Floats, WordStates
+from sciextract.inference.network import WordStates
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.results import annotate_given, annotate_raw
 from sciextract.inference.settings import DecodeSettings
@@ -366,10 +366,6 @@ class Extractor:
     def stream_given(self, items: Iterable[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
         """:meth:`annotate_given` for many documents, in order and in constant memory."""
         yield from in_order(self.annotate_given, items, self.workers)
-
-    def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
-        """One vector per document, in order: the mean encoder state. *Shape:* (hidden size,)."""
-        yield from in_order(self.pipeline.vector, map(self._split_words, documents), self.workers)
 
     def word_states(self, document: Document) -> tuple[Document, WordStates]:
         """A document as the model sees it, with states and span scores of its words."""

@@ -157,16 +157,6 @@ class Pipeline:
             for windows, document in zip(results, documents, strict=True)
         ]
 
-    def vector(self, document: Document) -> Floats:
-        """The mean of the encoder's states over the words of a document. Shape: (hidden,), or (0,) without any word.
-
-        A word's state is the mean of those of its first and last subword; every word counts once, in the window
-        that decides about it.
-        """
-        [states] = self.word_states([document])
-        total = (states.first + states.last).sum(axis=0) / 2
-        return np.asarray(total / max(1, len(document.tokens)), dtype=np.float32)
-
     def word_states(
         self, documents: Sequence[Document], batching: Batching = SINGLE
     ) -> list[WordStates]:

@@ -22,7 +22,7 @@ def test_the_words_are_those_of_the_workflow() -> None:
 
 
 def test_make_show_list_drop(command: Command, project: Path, fake: RuleExtractor) -> None:
-    made = command("queue", "make", "--by", "margin", "--name", "first round")
+    made = command("queue", "make", "--by", "entropy", "--name", "first round")
     assert made.code == 0 and "queue 'first round': 2 of 2 abstracts" in made.err and not made.out
     shown = command("queue", "show", "first round")
     assert len(shown.out.splitlines()) == 2 and "    1  " in shown.out
@@ -36,18 +36,10 @@ def test_make_show_list_drop(command: Command, project: Path, fake: RuleExtracto
     assert "no queue is saved" in command("queue", "list").err
 
 
-def test_the_bundled_model_tells_abstracts_apart(command: Command, project: Path) -> None:
-    [told] = read_lines(command("queue", "make", "--by", "diversity", "--json").out)
-    assert (told["abstracts"], told["predicted"]) == (2, 0)
-    assert [record["name"] for record in read_lines(command("queue", "list", "--json").out)] == [
-        "diversity"
-    ]
-
-
 def test_json_says_what_was_made(command: Command, project: Path, fake: RuleExtractor) -> None:
     [told] = read_lines(command("queue", "make", "--most", 1, "--json").out)
     assert (told["name"], told["abstracts"], told["of"], told["predicted"]) == ("entropy", 1, 2, 2)
-    assert told["models"][0].startswith("sci-")
+    assert told["model"].startswith("sci-")
     assert not fake.loaded.get("precision")
 
 
@@ -56,7 +48,7 @@ def test_json_says_what_was_made(command: Command, project: Path, fake: RuleExtr
     [
         (("make", "--by", "nonsense"), ExitCode.USAGE, "'nonsense' is not one of"),
         (("make", "--most", "0"), ExitCode.USAGE, "not in the range"),
-        (("make", "--by", "committee"), ExitCode.USAGE, "at least two different models"),
+        (("make", "--by", "committee"), ExitCode.USAGE, "'committee' is not one of"),
         (("make", "--by", "random", "--model", "sci"), ExitCode.USAGE, "leave --model out"),
         (("make", "--model", "nosuch"), ExitCode.MISSING, "no model is called 'nosuch'"),
         (("make", "--name", "\x1b"), ExitCode.USAGE, "cannot be called"),

@@ -33,13 +33,11 @@ from sciextract.workflows.active.ranking import (
     ModelPredictions,
     OnProgress,
     by_chance,
-    by_committee,
-    by_diversity,
     by_uncertainty,
     pool_of,
 )
 from sciextract.workflows.models.choice import current
-from sciextract.workflows.models.registry import KnownModel, find_model
+from sciextract.workflows.models.registry import find_model
 from sciextract.workflows.predict_project import needs_adapter
 
 if TYPE_CHECKING:
@@ -55,14 +53,14 @@ class QueueOrder:
 
     Attributes:
         by: What the order goes by.
-        models: The models whose doubts count, by name; the one that predicts in the project when empty.
+        model: The model whose doubts count, by name; the one that predicts in the project when empty.
         most: At most so many abstracts.
         name: What the queue is called; a free name after ``by`` when empty.
         seed: Of a random order.
     """
 
     by: By
-    models: tuple[str, ...] = ()
+    model: str = ""
     most: int = MOST
     name: str = ""
     seed: int = 0
@@ -75,20 +73,20 @@ class MadeQueue:
     Attributes:
         queue: The queue, as it is kept.
         pool: Abstracts that were not done.
-        models: Ids of the models that were asked.
+        model: Id of the model that was asked; empty for none.
         predicted: Predictions that had to be made because the project lacked them; they are not kept.
     """
 
     queue: SavedQueue
     pool: int
-    models: tuple[str, ...]
+    model: str
     predicted: int
 
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         queue = self.queue
         made = {"name": queue.name, "by": queue.sort, "abstracts": len(queue.numbers)}
-        return made | {"of": self.pool, "models": list(self.models), "predicted": self.predicted}
+        return made | {"of": self.pool, "model": self.model, "predicted": self.predicted}
 
 
 def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> MadeQueue:
@@ -97,7 +95,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
     Until the queue is saved, at the very end, nothing is written: a run that is interrupted leaves no trace.
 
     Raises:
-        UsageError: Number of models and kind of order do not fit together, or ``most`` is below 1.
+        UsageError: A random order names a model, or ``most`` is below 1.
         ActionRefusedError: There is a queue of that name, or no abstract is left to correct.
         ModelNotFoundError: There is no such model.
         ModelDamagedError: A file of a model is missing or changed.
@@ -116,30 +114,27 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
         by = order.by.value
         names = (by, *(f"{by} {number}" for number in range(2, len(taken) + 3)))
         name = next(unused for unused in names if unused not in taken)
-    models = _find_models(project, order)
-    pool = pool_of(project)
-    adapter = None
-    # Without a model that was named, a project with labels of its own is asked about by its adapter.
-    if models and not order.models and needs_adapter(project, models[0].open().config):
-        from sciextract.inference.adapter.states import EncoderStates
-        from sciextract.inference.extractor import Extractor
-        from sciextract.workflows.learn import learn_from_project
+    if order.by is By.RANDOM:
+        if order.model:
+            raise UsageError("a random order uses no model", "leave --model out")
+        pool = pool_of(project)
+        numbers, asked, predicted = by_chance(pool, order.seed), "", 0
+    else:
+        model = find_model(order.model) if order.model else current(project)
+        pool = pool_of(project)
+        adapter = None
+        # Without a model that was named, a project with labels of its own is asked about by its adapter.
+        if not order.model and needs_adapter(project, model.open().config):
+            from sciextract.inference.adapter.states import EncoderStates
+            from sciextract.inference.extractor import Extractor
+            from sciextract.workflows.learn import learn_from_project
 
-        adapter = learn_from_project(project, EncoderStates(Extractor.load(models[0].folder)))
-    predictions = [ModelPredictions(project, model, adapter) for model in models]
-    match order.by:
-        case By.RANDOM:
-            numbers = by_chance(pool, order.seed)
-        case By.COMMITTEE:
-            numbers = by_committee(project, pool, predictions, on_progress)
-        case By.DIVERSITY:
-            numbers = by_diversity(pool, predictions[0], order.most, on_progress)
-        case _:
-            numbers = by_uncertainty(project, pool, predictions[0], order.by, on_progress)
+            adapter = learn_from_project(project, EncoderStates(Extractor.load(model.folder)))
+        predictions = ModelPredictions(project, model, adapter)
+        numbers = by_uncertainty(project, pool, predictions, on_progress)
+        asked, predicted = predictions.id, predictions.predicted
     # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
-    asked = tuple(member.id for member in predictions)
-    predicted = sum(member.predicted for member in predictions)
     return MadeQueue(save_queue(project, queue), len(pool.open), asked, predicted)
 
 
@@ -213,29 +208,6 @@ def queue_likely(
     numbers = tuple(number for _, number in shares[:most])
     queue = SavedQueue(name or f"likely {wanted}", numbers, sort=f"likely {wanted}")
     return save_queue(project, queue), [round(-share, 4) for share, _ in shares[:most]]
-
-
-def _find_models(project: Project, order: QueueOrder) -> list[KnownModel]:
-    named = [find_model(wanted) for wanted in order.models]
-    if order.by is By.RANDOM:
-        if named:
-            raise UsageError("a random order uses no model", "leave --model out")
-        return []
-    if order.by is not By.COMMITTEE:
-        if len(named) > 1:
-            raise UsageError(
-                f"the order by {order.by} asks one model, and {len(named)} are named",
-                "name one, or use --by committee",
-            )
-        return named or [current(project)]
-    # By hash: one model under two names agrees with itself.
-    if len({model.hash for model in named}) < 2:
-        raise UsageError(
-            f"a committee has at least two different models, and {len(named)} "
-            f"{'is' if len(named) == 1 else 'are'} named",
-            "name each with --model; sciextract models list shows which there are",
-        )
-    return list({model.hash: model for model in named}.values())
 
 
 _ROWS = f"""SELECT d.id, d.doc_key, d.title, s.undecided, {finished_sql("p")}

@@ -1,34 +1,20 @@
-"""The abstracts of a project in the order in which a person had best correct them."""
+"""The abstracts of a project in the order in which a person had best correct them: how unsure a model is, or by chance."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
-from sciextract.documents.annotations import Annotations, Candidates
+from sciextract.documents.annotations import Annotations, Candidates, Layer, Span, State
 from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
-from sciextract.store import documents
+from sciextract.store import DocumentState, documents
 from sciextract.store.documents import known_documents
 from sciextract.store.queries import predictions_of_model
-from sciextract.workflows.active.uncertainty import (
-    MEASURES,
-    LayerScores,
-    Votes,
-    decisions,
-    disagreement_per_word,
-    find_settled,
-    over_layers,
-    per_word,
-    votes_of,
-)
 from sciextract.workflows.models.registry import KnownModel
 from sciextract.workflows.predict_project import check_config
 
@@ -36,41 +22,142 @@ if TYPE_CHECKING:
     from sciextract.inference.extractor import Extractor
     from sciextract.store import Project
 
+LayerScores = Mapping[Layer, float]
 
-Floats = NDArray[np.float32]
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One question to the model.
+
+    Attributes:
+        layer: What it is about.
+        place: The span, the two spans of a pair in text order, or the mention whose antecedent is asked for.
+        probabilities: Of every outcome, summing to one. The first is the rest: "none of them", together with
+            all outcomes that a model's candidates leave out, each below the lowest score that is kept (0.05
+            unless a model says otherwise).
+    """
+
+    layer: Layer
+    place: tuple[Span, ...]
+    probabilities: tuple[float, ...]
 
 
-def k_centre_greedy(vectors: Floats, labelled: Floats) -> Iterator[int]:
-    """Rows of the pool, each the one farthest from all that were taken before.
+def decisions(candidates: Candidates) -> Iterator[Decision]:
+    """All questions of an abstract whose answer was in any doubt.
 
-    The greedy 2-approximation of the k-centre problem: Sener and Savarese 2018 (arXiv 1708.00489),
-    algorithm 1, with Euclidean distances. Without labelled abstracts the one nearest to the pool's mean
-    begins. Each further row takes one pass over the pool.
+    A span: which type, or none. A pair of spans: which relation in which direction, or none. A mention: which
+    earlier mention it means the same as, or none. A question that left no candidate was answered "none" with
+    near certainty; it would add next to nothing to any score here.
+    """
+    for span in candidates.spans:
+        scores = [choice.score for choice in span.labels]
+        yield Decision(Layer.ENTITIES, (span.span,), _with_rest(scores))
+    # Both directions of a pair together, and all antecedents of a mention: the model has one distribution for them.
+    by_pair: dict[tuple[Span, ...], list[float]] = {}
+    for pair in candidates.pairs:
+        place = tuple(
+            sorted((pair.head, pair.tail), key=lambda span: (span.char_start, span.char_end))
+        )
+        by_pair.setdefault(place, []).extend(choice.score for choice in pair.labels)
+    for place, scores in by_pair.items():
+        yield Decision(Layer.RELATIONS, place, _with_rest(scores))
+    by_mention: dict[Span, list[float]] = {}
+    for link in candidates.links:
+        by_mention.setdefault(link.mention, []).append(link.score)
+    for mention, scores in by_mention.items():
+        yield Decision(Layer.COREFERENCE, (mention,), _with_rest(scores))
+
+
+def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
+    """The outcomes with their rest; rounded scores that exceed one are scaled back to it."""
+    listed = tuple(scores)
+    total = max(1.0, sum(listed))
+    known = tuple(score / total for score in listed)
+    return (max(0.0, 1.0 - sum(known)), *known)
+
+
+def entropy(probabilities: Sequence[float]) -> float:
+    """Shannon's entropy in bits: ``-sum(p * log2(p))`` (Shannon 1948, section 6; Settles 2009, section 3.1).
+
+    >>> entropy([0.5, 0.5])
+    1.0
+    """
+    # Plus 0.0, since minus nothing would be -0.0.
+    return -sum(p * math.log2(p) for p in probabilities if p > 0) + 0.0
+
+
+def per_word(decisions: Iterable[Decision], words: int) -> dict[Layer, float]:
+    """The uncertainty in each layer over all decisions of an abstract, divided by its length.
+
+    Summed only, long abstracts would always come first (Settles and Craven 2008, section 3.1, compare total
+    and mean entropy of sequences); a mean over decisions would forget how many there are.
 
     Args:
-        vectors: float32 (abstracts, hidden), the pool.
-        labelled: float32 (abstracts, hidden), what is labelled; may be empty.
-
-    Yields:
-        Every row once; of equally far ones the first.
+        decisions: Those that count.
+        words: Tokens of the abstract.
     """
-    if not len(vectors):
-        return
-    nearest = np.full(len(vectors), np.inf, dtype=np.float32)
-    for vector in labelled:
-        np.minimum(nearest, _square_distances(vectors, vector), out=nearest)
-    central = np.argmin(_square_distances(vectors, vectors.mean(axis=0)))
-    row = int(np.argmax(nearest) if len(labelled) else central)
-    for _ in range(len(vectors)):
-        yield row
-        np.minimum(nearest, _square_distances(vectors, vectors[row]), out=nearest)
-        # Taken: no distance may bring it back.
-        nearest[row] = -np.inf
-        row = int(np.argmax(nearest))
+    sums = dict.fromkeys(Layer, 0.0)
+    for decision in decisions:
+        sums[decision.layer] += entropy(decision.probabilities)
+    return {layer: total / max(1, words) for layer, total in sums.items()}
 
 
-def _square_distances(vectors: Floats, centre: Floats) -> Floats:
-    return np.asarray(np.square(vectors - centre).sum(axis=1), dtype=np.float32)
+def over_layers(scores: Sequence[LayerScores]) -> list[float]:
+    """One number for each abstract of a pool: the mean over layers, each relative to its mean in the pool.
+
+    ``score(d) = mean over layers l of U_l(d) / mean over pool of U_l``, so that entities, of which there are
+    many, do not drown relations and links. An abstract of average uncertainty has 1. A layer of which the
+    model is certain throughout the pool is left out.
+    """
+    means = {layer: sum(doc[layer] for doc in scores) / max(1, len(scores)) for layer in Layer}
+    heard = [layer for layer in Layer if means[layer] > 0]
+    return [
+        sum(abstract[layer] / means[layer] for layer in heard) / len(heard) if heard else 0.0
+        for abstract in scores
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Answered questions.
+
+    Attributes:
+        layers: Those that are done.
+        places: Layer and place of single questions.
+        rejected: Spans that are no mentions: nothing about them is open.
+    """
+
+    layers: frozenset[Layer]
+    places: frozenset[tuple[Layer, tuple[Span, ...]]]
+    rejected: frozenset[Span]
+
+    def is_open(self, layer: Layer, place: tuple[Span, ...]) -> bool:
+        """Whether a question still waits for its answer."""
+        known = layer in self.layers or (layer, place) in self.places
+        return not known and self.rejected.isdisjoint(place)
+
+    def left(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
+        """The decisions that are still open."""
+        return (decision for decision in decisions if self.is_open(decision.layer, decision.place))
+
+
+def find_settled(doc: DocumentState) -> Settled:
+    """What has been answered in an abstract: imported and decided items, and layers that are done."""
+    entities = {entity.id: entity for entity in doc.all_entities}
+    decided = [entity for entity in entities.values() if entity.state is not State.UNDECIDED]
+    places = {(Layer.ENTITIES, entity.fragments) for entity in decided}
+    for relation in doc.relations:
+        ends = [entities[end] for end in (relation.head, relation.tail) if end in entities]
+        if relation.state is not State.UNDECIDED and len(ends) == 2:
+            first, second = sorted(ends, key=lambda mention: (mention.char_start, mention.char_end))
+            places.add((Layer.RELATIONS, (*first.fragments, *second.fragments)))
+    for link in doc.links:
+        if link.state is not State.UNDECIDED and link.entity_id in entities:
+            places.add((Layer.COREFERENCE, entities[link.entity_id].fragments))
+    # No mention, so no relation and no link of it either.
+    rejected = {span for row in decided if row.state is State.REJECTED for span in row.fragments}
+    done = doc.progress.done if doc.progress else ()
+    return Settled(frozenset(done), frozenset(places), frozenset(rejected))
 
 
 class ModelPredictions:
@@ -121,10 +208,6 @@ class ModelPredictions:
                 self.predicted += 1
                 yield number, found.annotations
 
-    def vectors(self, numbers: Sequence[int]) -> Iterator[Floats]:
-        """The mean over the encoder's states of each abstract's words; a project holds none, so the model runs."""
-        yield from self._load().vectors(self._documents(numbers))
-
     def _documents(self, numbers: Sequence[int]) -> Iterator[Document]:
         for number in numbers:
             yield documents.load(self._project.connection, number).document
@@ -145,10 +228,6 @@ class By(StrEnum):
     """What an order goes by."""
 
     ENTROPY = "entropy"
-    MARGIN = "margin"
-    LEAST_CONFIDENCE = "least-confidence"
-    COMMITTEE = "committee"
-    DIVERSITY = "diversity"
     RANDOM = "random"
 
 
@@ -159,12 +238,10 @@ class AbstractPool:
     Attributes:
         open: Numbers of those that are not done, in the order in which they came.
         touched: Those of them about which something is decided.
-        done: Numbers of the others.
     """
 
     open: tuple[int, ...]
     touched: frozenset[int]
-    done: tuple[int, ...]
 
 
 def pool_of(project: Project) -> AbstractPool:
@@ -182,66 +259,25 @@ def pool_of(project: Project) -> AbstractPool:
     return AbstractPool(
         tuple(abstract.number for abstract in unfinished),
         frozenset(abstract.number for abstract in unfinished if abstract.decided),
-        tuple(abstract.number for abstract in known if abstract.finished),
     )
 
 
 def by_uncertainty(
-    project: Project,
-    pool: AbstractPool,
-    predictions: ModelPredictions,
-    by: By,
-    on_progress: OnProgress,
+    project: Project, pool: AbstractPool, predictions: ModelPredictions, on_progress: OnProgress
 ) -> list[int]:
-    """Most uncertain first: see :mod:`~sciextract.workflows.active.uncertainty`."""
+    """Most uncertain first; of equal ones the one that came first."""
     scores: dict[int, LayerScores] = {}
     for number, found in predictions.about(pool.open):
         left = decisions(found.candidates or Candidates())
         if number in pool.touched:
             left = find_settled(project.document_state(number)).left(left)
-        scores[number] = per_word(left, _words(project, number), MEASURES[by.value])
+        words = len(documents.load(project.connection, number).document.tokens)
+        scores[number] = per_word(left, words)
         on_progress(len(scores), len(pool.open))
-    return _rank(scores)
-
-
-def by_committee(
-    project: Project,
-    pool: AbstractPool,
-    committee: Sequence[ModelPredictions],
-    on_progress: OnProgress,
-) -> list[int]:
-    """Most disagreement first: see :mod:`~sciextract.workflows.active.uncertainty`."""
-    votes: dict[int, list[Votes]] = {number: [] for number in pool.open}
-    done, symmetric = 0, project.schema.symmetric_labels
-    for member in committee:
-        for number, found in member.about(pool.open):
-            answers: Votes = votes_of(found, symmetric)
-            if number in pool.touched:
-                known = find_settled(project.document_state(number))
-                answers = {place: said for place, said in answers.items() if known.is_open(*place)}
-            votes[number].append(answers)
-            done += 1
-            on_progress(done // len(committee), len(pool.open))
-    scores = {
-        number: disagreement_per_word(members, _words(project, number))
-        for number, members in votes.items()
-    }
-    return _rank(scores)
-
-
-def by_diversity(
-    pool: AbstractPool, predictions: ModelPredictions, most: int, on_progress: OnProgress
-) -> list[int]:
-    """Each the farthest from all before it and from all that are done: see :mod:`~.diversity`."""
-    numbers = [*pool.done, *pool.open]
-    vectors = []
-    for vector in predictions.vectors(numbers):
-        vectors.append(vector)
-        on_progress(len(vectors), len(numbers))
-    width = max(len(vector) for vector in vectors)
-    table = np.stack([vector if len(vector) else np.zeros(width, np.float32) for vector in vectors])
-    taken = k_centre_greedy(table[len(pool.done) :], table[: len(pool.done)])
-    return [pool.open[row] for row in islice(taken, most)]
+    numbers = sorted(scores)
+    combined = over_layers([scores[number] for number in numbers])
+    doubts = dict(zip(numbers, combined, strict=True))
+    return sorted(numbers, key=lambda number: -doubts[number])
 
 
 def by_chance(pool: AbstractPool, seed: int) -> list[int]:
@@ -251,16 +287,3 @@ def by_chance(pool: AbstractPool, seed: int) -> list[int]:
         return hashlib.blake2b(f"{seed} {number}".encode(), digest_size=8).digest()
 
     return sorted(pool.open, key=draw)
-
-
-def _rank(scores: Mapping[int, LayerScores]) -> list[int]:
-    """Numbers, highest score first; of equal ones the one that came first."""
-    numbers = sorted(scores)
-    combined = over_layers([scores[number] for number in numbers])
-    return [
-        number for _, number in sorted(zip((-score for score in combined), numbers, strict=True))
-    ]
-
-
-def _words(project: Project, number: int) -> int:
-    return len(documents.load(project.connection, number).document.tokens)

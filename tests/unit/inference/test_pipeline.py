@@ -139,15 +139,3 @@ def test_thresholds_of_zero_and_one_are_possible() -> None:
     nothing = fakes.pipeline().predict(text, DecodeSettings(thresholds=PerTask(1.0, 1.0, 1.0)))
     assert len(everything.mentions) > 5 and everything.relations and everything.clusters
     assert not len(nothing.mentions)
-
-
-def test_a_document_as_a_vector_is_the_mean_over_its_words() -> None:
-    document = fakes.random_document(3, sentences=60, words=20)
-    windowed, whole = fakes.pipeline(limit=200), fakes.pipeline(limit=100_000)
-    found = windowed.vector(document)
-    assert len(windowed.network.windows) > 2  # type: ignore[attr-defined]
-    assert found.dtype == np.float32 and found.shape == (fakes.HIDDEN,)
-    [states] = whole.network.encode([next(whole._plan(0, document)).frame])
-    expected = (states.first + states.last).mean(axis=0) / 2
-    np.testing.assert_allclose(found, expected, rtol=1e-4)
-    np.testing.assert_allclose(found, whole.vector(document), rtol=1e-4)

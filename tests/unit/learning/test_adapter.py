@@ -332,7 +332,7 @@ def test_queue_and_annotate_work_from_decisions(project: Project, states: Encode
         finish(project, number)
     made = make_queue(project, order, lambda done, of: None)
     assert set(made.queue.numbers) == {4, 5, 6}
-    assert made.models == (f"{states.extractor.model}+adapter",)
+    assert made.model == f"{states.extractor.model}+adapter"
     project.close()
     result = CliRunner().invoke(make_app(), ["annotate", "--project", str(project.path), "--json"])
     assert result.exit_code == 0, result.output

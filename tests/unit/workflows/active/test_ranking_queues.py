@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from sciextract.documents.annotations import (
@@ -20,7 +19,6 @@ from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ActionRefusedError, ModelNotFoundError, UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.inference.network import Floats
 from sciextract.store import EntityRef, Project, create_project, open_project
 from sciextract.store.ingest import Import, ModelRun
 from sciextract.store.queries import read_queue
@@ -37,7 +35,7 @@ SPAN = Span(9, 14)
 
 
 class Watched(RuleExtractor):
-    """Counts what it predicts; abstracts are as far apart as their first letters."""
+    """Counts what it predicts."""
 
     def __init__(self, model: ModelId, score: float = 0.9) -> None:
         super().__init__(model, candidates=True)
@@ -47,10 +45,6 @@ class Watched(RuleExtractor):
     def annotate(self, document: Document, /) -> AnnotatedDocument:
         self.seen.append(document.doc_key)
         return AnnotatedDocument(document, considered(self.score), self.model)
-
-    def vectors(self, documents: Iterable[Document]) -> Iterator[Floats]:
-        for doc in documents:
-            yield np.array([ord(doc.text[9]), 0], dtype=np.float32)
 
 
 def considered(score: float, label: str = "Method") -> Annotations:
@@ -99,20 +93,19 @@ def stored(project: Project, model: KnownModel, scores: dict[int, float]) -> Non
     run.finish()
 
 
-def made(project: Project, by: By, *models: KnownModel, **changes: object) -> MadeQueue:
-    order = QueueOrder(by, tuple(model.id for model in models), **changes)  # type: ignore[arg-type]
+def made(project: Project, by: By, model: KnownModel | None = None, **changes: object) -> MadeQueue:
+    order = QueueOrder(by, model.id if model else "", **changes)  # type: ignore[arg-type]
     return make_queue(project, order, lambda done, total: None)
 
 
-@pytest.mark.parametrize("by", [By.ENTROPY, By.MARGIN, By.LEAST_CONFIDENCE])
 def test_the_most_uncertain_come_first_from_what_the_project_holds(
-    project: Project, parsing: KnownModel, extractor: Watched, by: By
+    project: Project, parsing: KnownModel, extractor: Watched
 ) -> None:
     stored(project, parsing, {1: 0.99, 2: 0.55, 3: 0.7, 4: 0.1})
-    found = made(project, by, parsing, most=3)
+    found = made(project, By.ENTROPY, parsing, most=3)
     assert found.queue.numbers == (2, 3, 4)
     assert (found.pool, found.predicted, extractor.seen) == (4, 0, [])
-    assert read_queue(project, by.value) == found.queue
+    assert read_queue(project, "entropy") == found.queue
 
 
 def test_only_what_is_missing_is_predicted_and_nothing_of_it_kept(
@@ -134,7 +127,7 @@ def test_an_undone_run_does_not_count(
 ) -> None:
     stored(project, parsing, {1: 0.5, 2: 0.5, 3: 0.5, 4: 0.5})
     project.undo()
-    assert made(project, By.MARGIN, parsing).predicted == 4
+    assert made(project, By.ENTROPY, parsing).predicted == 4
 
 
 def test_what_is_decided_counts_no_longer(
@@ -156,25 +149,6 @@ def test_abstracts_that_are_done_are_left_out(
         project.actions.mark_done(number)
     with pytest.raises(ActionRefusedError, match="left to correct"):
         made(project, By.RANDOM, name="none")
-
-
-def test_a_committee_votes(
-    project: Project, parsing: KnownModel, other: KnownModel, extractor: Watched
-) -> None:
-    stored(project, parsing, {1: 0.9, 2: 0.9, 3: 0.1, 4: 0.1})
-    stored(project, other, {1: 0.9, 2: 0.1, 3: 0.1, 4: 0.9})
-    found = made(project, By.COMMITTEE, parsing, other)
-    assert found.queue.numbers == (2, 4, 1, 3)
-    assert found.models == (parsing.id, other.id) and not extractor.seen
-
-
-def test_diversity_goes_far_from_what_is_done(
-    project: Project, parsing: KnownModel, extractor: Watched
-) -> None:
-    project.actions.mark_done(1)
-    # First letters p (done), g, l, n: g is farthest from p, then l is as far from g as from p.
-    assert made(project, By.DIVERSITY, parsing).queue.numbers == (2, 3, 4)
-    assert made(project, By.DIVERSITY, parsing, most=1).queue.numbers == (2,)
 
 
 def test_chance_is_the_same_for_a_seed(project: Project) -> None:
@@ -200,19 +174,11 @@ def test_names_are_free_or_refused(project: Project) -> None:
         made(project, By.RANDOM, name="\x1b")
 
 
-def test_models_that_do_not_fit_the_order(
-    project: Project, parsing: KnownModel, other: KnownModel
-) -> None:
-    for by, models in (
-        (By.COMMITTEE, (parsing,)),
-        (By.COMMITTEE, (parsing, parsing)),
-        (By.ENTROPY, (parsing, other)),
-        (By.RANDOM, (parsing,)),
-    ):
-        with pytest.raises(UsageError):
-            made(project, by, *models)
+def test_models_that_do_not_fit_the_order(project: Project, parsing: KnownModel) -> None:
+    with pytest.raises(UsageError):
+        made(project, By.RANDOM, parsing)
     with pytest.raises(ModelNotFoundError):
-        make_queue(project, QueueOrder(By.MARGIN, ("nosuch",)), lambda *_: None)
+        make_queue(project, QueueOrder(By.ENTROPY, "nosuch"), lambda *_: None)
 
 
 def test_an_interruption_leaves_no_trace(
@@ -223,7 +189,7 @@ def test_an_interruption_leaves_no_trace(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_queue(project, QueueOrder(By.ENTROPY, (parsing.id,)), interrupted)
+        make_queue(project, QueueOrder(By.ENTROPY, parsing.id), interrupted)
     assert read_queue(project, "entropy") is None
     assert made(project, By.ENTROPY, parsing).queue.name == "entropy"
 
@@ -235,6 +201,6 @@ def test_the_summary_is_json(project: Project) -> None:
         "by": "random",
         "abstracts": 2,
         "of": 4,
-        "models": [],
+        "model": "",
         "predicted": 0,
     }

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import Layer, Span
 from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
-from sciextract.workflows.active.uncertainty import Decision, find_settled
+from sciextract.workflows.active.ranking import Decision, find_settled
 from tests.unit.store.projects import (
     guess,
     guess_cluster,
