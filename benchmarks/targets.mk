@@ -1,7 +1,7 @@
 # Measurements, with results in docs/benchmarks.md and research/notes. Included by the Makefile: make bench-annotate BENCH_ARGS="...".
 BENCH_ARGS ?=
 
-.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-active bench-learning bench-attributes bench-late-type bench-split-type bench-divided-work bench-training bench-scale
+.PHONY: bench-annotate bench-text bench-store bench-kills bench-tui bench-fuzz bench-active bench-learning bench-attributes bench-vocabularies bench-late-type bench-split-type bench-divided-work bench-training bench-scale
 
 bench-annotate: $(DEV_ENV)/.installed ## Measure the speed of annotate (BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/annotate.py $(BENCH_ARGS)
@@ -26,6 +26,9 @@ bench-active: $(DEV_ENV)/.installed ## Simulate active learning with adapters (D
 
 bench-attributes: $(DEV_ENV)/.installed ## Measure what is learned of attributes of mentions and abstracts (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/attributes.py --data $(DATA) $(BENCH_ARGS)
+
+bench-vocabularies: $(DEV_ENV)/.installed ## Measure candidates for mentions in vocabularies, and their time (DATA=... BENCH_ARGS="...")
+	@$(IN_DEV) python benchmarks/vocabularies.py --data $(DATA) $(BENCH_ARGS)
 
 bench-late-type: $(DEV_ENV)/.installed ## Measure what is learned of a type that is added after 20 of 25 abstracts (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python benchmarks/late_type.py --data $(DATA) $(BENCH_ARGS)

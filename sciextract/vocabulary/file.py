@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import lru_cache
-from math import log
+from math import log, sqrt
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,13 +29,13 @@ from sciextract.vocabulary.reading import Entry, read_entries
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,31}")
 _TABLES = """PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE concept (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, name TEXT NOT NULL);
-CREATE TABLE name (number INTEGER PRIMARY KEY, concept INTEGER, name TEXT, words TEXT, bag TEXT);
+CREATE TABLE name (number INTEGER PRIMARY KEY, concept INTEGER, name TEXT, words TEXT, bag TEXT, norm REAL);
 CREATE VIRTUAL TABLE grams USING fts5(words, content='', detail='none', tokenize='trigram');
 CREATE VIRTUAL TABLE gram USING fts5vocab(grams, row);"""
 _INDEXES = """CREATE INDEX name_words ON name (words); CREATE INDEX name_bag ON name (bag);
-INSERT INTO grams (rowid, words) SELECT number, ' ' || words || ' ' FROM name;"""
-_RAREST, _MOST_ALIKE = 16, 200
-"""Of the trigrams of a mention so many are looked up, and so many names with the most of them compared by all."""
+INSERT INTO grams (rowid, words) SELECT number, ' ' || replace(words, ' ', '  ') || ' ' FROM name;"""
+_RAREST, _MOST_ALIKE = 24, 500
+"""Of the trigrams of a mention so many are looked up, the rarest, and so many names with the most of them compared."""
 _AS_WRITTEN = 0.9
 """What a mention counts by itself where its abstract spells it out."""
 
@@ -121,29 +121,23 @@ class Vocabulary:
         same = f"""{row.format(", 0.96 + 0.02 * (words = ?) + 0.01 * (n.name = c.name) + 0.01 * (n.name = ?)")}
             WHERE n.words = ? OR n.bag = ?"""
         yield from self._connection.execute(same, (words, mention, words, bag))
-        grams = _grams(words)
-        near = f"{row.format(', words')} WHERE n.number IN (SELECT value FROM json_each(?))"
-        numbers = json.dumps(self._nearest(grams))
-        for *told, others in self._connection.execute(near, (numbers,)):
-            theirs = _grams(others)
-            yield *told, 1.9 * len(grams & theirs) / (len(grams) + len(theirs))
-
-    def _nearest(self, grams: Iterable[str]) -> list[int]:
-        """The names with the most of the rarest of some trigrams."""
         rarest = f"""SELECT term, doc FROM gram WHERE term IN (SELECT value FROM json_each(?))
             ORDER BY doc LIMIT {_RAREST}"""
-        pairs = self._connection.execute(rarest, (json.dumps([*grams]),)).fetchall()
-        if not pairs:
-            return []
+        grams = json.dumps([*_grams(words)])
+        seen = [
+            ('"{}"'.format(gram.replace('"', '""')), _weight(self.names, count))
+            for gram, count in self._connection.execute(rarest, (grams,))
+        ]
+        if not seen:
+            return
+        norm = sqrt(sum(weight for _, weight in seen))
         # All of it in SQLite: in Python a mention takes three times as long.
         one = "SELECT rowid AS number, ? AS weight FROM grams WHERE grams MATCH ?"
-        query = f"""SELECT number FROM ({" UNION ALL ".join([one] * len(pairs))})
-            GROUP BY number ORDER BY sum(weight) DESC LIMIT {_MOST_ALIKE}"""
-        quoted = (
-            (log(1 + self.names / n), '"{}"'.format(gram.replace('"', '""'))) for gram, n in pairs
-        )
-        found = self._connection.execute(query, [value for pair in quoted for value in pair])
-        return [number for (number,) in found]
+        near = f"""{row.format(", 0.95 * total / n.norm / ?")}
+            JOIN (SELECT number, sum(weight) AS total FROM ({" UNION ALL ".join([one] * len(seen))})
+                GROUP BY number ORDER BY total DESC LIMIT {_MOST_ALIKE}) near ON near.number = n.number"""
+        values = [value for gram, weight in seen for value in (weight, gram)]
+        yield from self._connection.execute(near, (norm, *values))
 
 
 def with_prefix(vocabulary: str, concept: str) -> str:
@@ -152,8 +146,13 @@ def with_prefix(vocabulary: str, concept: str) -> str:
     return concept if concept.casefold().startswith(prefix.casefold()) else prefix + concept
 
 
+def _weight(names: int, count: int) -> float:
+    """The square of the inverse document frequency of a trigram that so many names have."""
+    return log(1 + names / count) ** 2
+
+
 def _grams(words: str) -> frozenset[str]:
-    padded = f" {words} "
+    padded = f" {words.replace(' ', '  ')} "  # so that none depends on two words
     return frozenset(padded[place : place + 3] for place in range(len(padded) - 2))
 
 
@@ -218,6 +217,14 @@ def import_vocabulary(path: str, name: str) -> dict[str, int]:
             concepts, entries = _write(connection, read_entries(path))
             connection.executescript(_INDEXES)
             (names,) = connection.execute("SELECT count(*) FROM name").fetchone()
+            counts = connection.execute("SELECT term, doc FROM gram")
+            weights = {gram: _weight(names, count) for gram, count in counts}
+            connection.create_function(
+                "norm_of",
+                1,
+                lambda words: sqrt(sum(weights.get(gram, 0) for gram in _grams(words))),
+            )
+            connection.execute("UPDATE name SET norm = norm_of(words)")
             gone = 0
             if target.exists():
                 connection.execute("ATTACH ? AS former", (str(target),))
