@@ -31,9 +31,8 @@ def plain(key: str) -> str:
     return _NAMES.get(key, key)
 
 
-# Longer without a key is a break, not thinking: it would spoil the speed and the recorded times.
+# Longer without a key is a break, not thinking: it would spoil the recorded times.
 MOST_SECONDS = 120.0
-LEAST_LAPS = 5
 Clock = Callable[[], float]
 
 
@@ -47,7 +46,6 @@ class Stopwatch:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._since = clock()
-        self._laps, self._spent = 0, 0.0
 
     def restart(self) -> None:
         """Count from now."""
@@ -57,14 +55,7 @@ class Stopwatch:
         """Seconds since the last restart or lap, without the time of a longer break; counts from now."""
         now = self._clock()
         spent, self._since = min(max(now - self._since, 0.0), MOST_SECONDS), now
-        self._laps, self._spent = self._laps + 1, self._spent + spent
         return round(spent, 1)
-
-    @property
-    def laps_a_minute(self) -> float | None:
-        """How fast the laps were on average, ``None`` before there are enough of them."""
-        enough = self._laps >= LEAST_LAPS and self._spent > 0
-        return 60 * self._laps / self._spent if enough else None
 
 
 Guard = Callable[[Callable[[], Feedback]], Feedback]

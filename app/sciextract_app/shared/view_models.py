@@ -245,7 +245,6 @@ class Header:
         predicting: Abstracts predicted so far and all that need it, ``None`` when nothing runs.
         queue: The saved queue that is worked on and the place in it, empty for none.
         place: The place of the open abstract and how many there are, in the order of ``n`` and ``p``.
-        speed: Decisions a minute since the desk was opened, ``None`` before there are enough.
         training: The epoch of a training and how many there will be, ``None`` when none runs.
         learning: Whether an adapter learns and what it learned last, in words; empty for nothing.
         missing: How many abstracts were done before a type came, in words; empty for none.
@@ -261,7 +260,6 @@ class Header:
     queue: str = ""
     training: tuple[int, int] | None = None
     place: tuple[int, int] | None = None
-    speed: float | None = None
     learning: str = ""
     missing: str = ""
     sought: str = ""

@@ -40,7 +40,7 @@ class HeaderBar(LineBar[Header]):
 
 
 def header_text(header: Header, width: int) -> Text:
-    """The header in so many cells: where room is short speed and model go first, then acceptance.
+    """The header in so many cells: where room is short the model goes first, then acceptance.
 
     Progress stays, and a queue longer than a running prediction; the project's name is cut before they are.
     """
@@ -58,8 +58,6 @@ def header_text(header: Header, width: int) -> Text:
         fields["missing"] = header.missing
     if header.acceptance is not None:
         fields["acceptance"] = f"{header.acceptance * 100:.0f} % were right"
-    if header.speed is not None:
-        fields["speed"] = f"{header.speed:.0f} decisions a minute"
     if header.model:
         fields["model"] = fit(header.model, 48)
     if header.learning:
@@ -73,7 +71,7 @@ def header_text(header: Header, width: int) -> Text:
         fields["training"] = f"⟳ training {epoch}/{epochs}" if epochs else "⟳ training"
     # The least needed goes first; whoever works on a queue must see that it is one until last.
     for name in (
-        *("speed", "model", "acceptance", "learning"),
+        *("model", "acceptance", "learning"),
         *("prediction", "training", "missing", "queue"),
     ):
         if _width(fields.values()) + _LEAST_PROJECT > width:

@@ -12,7 +12,7 @@ from sciextract.store.ingest import Import
 from sciextract.text.analyse import analyse
 from sciextract_app.widgets.passage_view import PassageView
 from tests.app.review.abstracts import SCIERC, TEXT, gold, place, project_with
-from tests.app.screens_support import desk_of, made_project, opened, shown, until_shown
+from tests.app.screens_support import desk_of, opened, shown, until_shown
 
 pytestmark = pytest.mark.asyncio
 FIELDS = {
@@ -65,12 +65,6 @@ class TestGoing:
             await pilot.press("escape")
             assert "abstract 12 of 12" in shown(pilot)
             assert "The search is over: all abstracts" in shown(pilot)
-
-    async def test_the_header_has_the_speed_after_some_decisions(self, tmp_path: Path) -> None:
-        async with opened(made_project(tmp_path), size=(160, 40)) as (_, pilot):
-            assert "decisions a minute" not in shown(pilot)
-            await pilot.press(*["enter"] * 12)
-            await until_shown(pilot, "decisions a minute")
 
     async def test_titles_grow_with_the_width_and_relations_with_the_height(
         self, tmp_path: Path
@@ -136,13 +130,10 @@ class TestPane:
         self, tmp_path: Path
     ) -> None:
         project_with(tmp_path, gold()).close()
-        async with opened(tmp_path / "p.sciextract", size=(120, 60)) as (app, pilot):
+        async with opened(tmp_path / "p.sciextract", size=(120, 60)) as (app, _):
             names = [name for name, _ in desk_of(app).desk.inspector().lines]
             assert names[0] == "score" and names.index("from") < names.index("means")
             assert len(dict(desk_of(app).desk.inspector().lines)["from"]) < 30
-            for _ in range(6):
-                await pilot.press("enter")
-            assert "decisions a minute" in shown(pilot)
 
 
 class TestClusters:

@@ -443,7 +443,6 @@ class Desk:
             queue=self.state.documents.progress,
             sought=", ".join(sought),
             place=self._position,
-            speed=self.state.speed,
             missing=self.totals.missing,
         )
 

@@ -245,11 +245,6 @@ class ReviewState:
         """Time since the focus came to the item, or since the last action on it."""
         return self._stopwatch.lap()
 
-    @property
-    def speed(self) -> float | None:
-        """Decisions a minute, ``None`` before there are enough."""
-        return self._stopwatch.laps_a_minute
-
     def after_action(self, outcome: Outcome) -> Outcome:
         """Read what an action of the desk has changed."""
         self.read()

@@ -83,7 +83,7 @@ def parse_sure(text: str) -> tuple[float, float]:
     """
     numbers = [float(number) for number in re.findall(r"\d+(?:\.\d+)?", text)]
     if len(numbers) != 2 or not (50 <= numbers[0] <= 99 and 0 <= numbers[1] <= 1):
-        raise UsageError(f"{text!r} is not a share and a score", SURE_HELP)
+        raise UsageError(f"{text!r} is not a share and a score in these ranges")
     return numbers[0] / 100, numbers[1]
 
 
