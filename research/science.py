@@ -57,6 +57,7 @@ SCHEMA = load_schema(SCIENCE_MODEL)
 EPOCHS, PROBES = 12, 20
 DATA = "stm/train.jsonl"
 WEIGHTS = "weights.safetensors"
+TAUGHT = "taught.safetensors"
 
 
 def fold_of(count: int, folds: int = FOLDS) -> list[int]:
@@ -104,8 +105,10 @@ def train_part(gold: Sequence[AnnotatedDocument], part: str, seed: int, run: Pat
     data = TrainingData(list(examples), [])
     # All members begin with the same heads, so that the mean of their weights means something.
     network = start.network(replace(config, seed=1))
+    if (run / TAUGHT).is_file():
+        network.load_state_dict(load_file(run / TAUGHT), strict=False)
     probe(network, start, config, data, folder / "heads", device)
-    train(config, start.labels, start.rules, data, folder, _print, network, device)
+    train(config, start.labels, start.rules, data, folder, print_event, network, device)
     save_file(
         {name: parameter.detach() for name, parameter in network.named_parameters()},
         folder / WEIGHTS,
@@ -233,7 +236,8 @@ def _row(
     return {"documents": len(gold), "entities": scores.entity, "coreference": scores.coreference, "types": types}  # fmt: skip
 
 
-def _print(event: TrainingEvent) -> None:
+def print_event(event: TrainingEvent) -> None:
+    """Prints the end of an epoch."""
     if isinstance(event, Step) and event.documents == event.of:
         print(json.dumps(event.to_json()), flush=True)
 
