@@ -57,7 +57,6 @@ SCHEMA = load_schema(SCIENCE_MODEL)
 EPOCHS, PROBES = 12, 20
 DATA = "stm/train.jsonl"
 WEIGHTS = "weights.safetensors"
-TAUGHT = "taught.safetensors"
 
 
 def fold_of(count: int, folds: int = FOLDS) -> list[int]:
@@ -80,48 +79,42 @@ def start_model() -> StartModel:
     return start.with_labels(labels_of(SCHEMA, start.labels.max_span_width, untyped=True))
 
 
-def recipe(start: StartModel, seed: int) -> TrainConfig:
+def recipe(start: StartModel) -> TrainConfig:
     """That of ``retrain``, for a fixed number of epochs: no abstract is spared to choose one."""
     changes: dict[str, Any] = {
         "epochs": EPOCHS,
         "probe_epochs": PROBES,
         "patience": 0,
-        "seed": seed,
+        "seed": 1,
         "encoder": "sci",
     }
     return start.fit(load_config(find_recipe("correction-round"), **changes))
 
 
-def train_part(gold: Sequence[AnnotatedDocument], part: str, seed: int, run: Path) -> None:
+def train_part(gold: Sequence[AnnotatedDocument], part: str, run: Path) -> None:
     """Trains the network of one part, and keeps its weights."""
-    folder = run / f"{part}-{seed}"
+    folder = run / part
     if (folder / WEIGHTS).is_file():
         return
     folds = fold_of(len(gold))
     chosen = [document for document, fold in zip(gold, folds, strict=True) if str(fold) != part]
     start, device = start_model(), torch.device("cpu")
-    config = recipe(start, seed)
+    config = recipe(start)
     examples = examples_from(chosen, start.labels, start.rules.encoder(), start.rules.limit)
     data = TrainingData(list(examples), [])
-    # All members begin with the same heads, so that the mean of their weights means something.
-    network = start.network(replace(config, seed=1))
-    if (run / TAUGHT).is_file():
-        network.load_state_dict(load_file(run / TAUGHT), strict=False)
+    network = start.network(config)
     probe(network, start, config, data, folder / "heads", device)
-    train(config, start.labels, start.rules, data, folder, print_event, network, device)
+    train(config, start.labels, start.rules, data, folder, _print, network, device)
     save_file(
         {name: parameter.detach() for name, parameter in network.named_parameters()},
         folder / WEIGHTS,
     )
 
 
-def mean_network(start: StartModel, run: Path, part: str) -> JointNetwork:
-    """The mean of the weights of the trainings of a part (Wortsman et al. 2022, arXiv 2203.05482, section 2)."""
-    members = [load_file(path) for path in sorted(run.glob(f"{part}-*/{WEIGHTS}"))]
-    network = start.network(recipe(start, 1))
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            parameter.copy_(torch.stack([member[name] for member in members]).mean(dim=0))
+def trained_network(start: StartModel, run: Path, part: str) -> JointNetwork:
+    """The network that learned from a part."""
+    network = start.network(recipe(start))
+    network.load_state_dict(load_file(run / part / WEIGHTS))
     return as_joint(network.eval())
 
 
@@ -165,7 +158,7 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
 
     networks: dict[str, list[Pipeline]] = {"int8": [], "fp32": []}
     for fold in range(FOLDS):
-        network, folder = mean_network(start, run, str(fold)), run / f"fold-{fold}"
+        network, folder = trained_network(start, run, str(fold)), run / f"fold-{fold}"
         if not folder.is_dir():
             write_model_folder(network, packaging(f"fold-{fold}", DEV_SETTINGS, {}), folder)
         small = OnnxNetwork(folder / GRAPHS["int8"], folder / PAIRS_GRAPH)
@@ -200,12 +193,11 @@ def finish(gold: Sequence[AnnotatedDocument], data: Path, run: Path, output: Pat
         "trained on from": "sci",
         "training data": f"STM (Brack et al. 2020 and 2021; texts CC BY, no licence is stated for the annotations), "
         f"70 abstracts of ten fields, sha256 {sha256(data / DATA)}",
-        "members": len(list(run.glob(f"{ALL}-*/{WEIGHTS}"))),
         "recipe": f"correction-round, {PROBES} epochs of the heads and {EPOCHS} of all (python -m research.science)",
         "licence": "Apache-2.0 for the weights",
     }
     write_model_folder(
-        mean_network(start, run, ALL), packaging(SCIENCE_MODEL, settings, origin), output
+        trained_network(start, run, ALL), packaging(SCIENCE_MODEL, settings, origin), output
     )
     # The scores are those of the folds: the model itself has seen every abstract.
     opened = open_folder(output).config
@@ -236,8 +228,7 @@ def _row(
     return {"documents": len(gold), "entities": scores.entity, "coreference": scores.coreference, "types": types}  # fmt: skip
 
 
-def print_event(event: TrainingEvent) -> None:
-    """Prints the end of an epoch."""
+def _print(event: TrainingEvent) -> None:
     if isinstance(event, Step) and event.documents == event.of:
         print(json.dumps(event.to_json()), flush=True)
 
@@ -252,13 +243,12 @@ def main(words: Sequence[str] | None = None) -> None:
         command.add_argument("--run", type=Path, default=Path("runs/science"))
         if name == "train":
             command.add_argument("part", choices=[*map(str, range(FOLDS)), ALL])
-            command.add_argument("--seed", type=int, default=1)
         else:
             command.add_argument("--output", type=Path, default=Path(f"models/{SCIENCE_MODEL}"))
     chosen = parser.parse_args(words)
     gold = read_gold(chosen.data / DATA, SCHEMA)
     if chosen.command == "train":
-        train_part(gold, chosen.part, chosen.seed, chosen.run)
+        train_part(gold, chosen.part, chosen.run)
     else:
         finish(gold, chosen.data, chosen.run, chosen.output)
 

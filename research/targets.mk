@@ -7,8 +7,6 @@ MODELS ?= sciextract/bundled
 PLAN ?= sci-4
 # More words for python -m research.models, e.g. MAKE_ARGS="--minutes 10".
 MAKE_ARGS ?=
-# Trainings of model-science whose weights are averaged.
-SEEDS ?= 1
 
 # Minutes that make gpu-edition may take on the GPU.
 MINUTES ?= 9
@@ -28,8 +26,8 @@ model-bio: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train the biome
 	@$(IN_DEV) python -m research.partial_labels.make_bio --encoder $(ENCODER) --data $(DATA) --runs $(RUNS) --output $(MODELS)/bio
 
 model-science: RUNS = runs/science
-model-science: $(DEV_ENV)/.installed ## Train the model of all other sciences from sci (DATA=... RUNS=... SEEDS="1 2"); stops and goes on
-	@for seed in $(SEEDS); do for part in 0 1 2 all; do $(IN_DEV) python -m research.science train $$part --seed $$seed --data $(DATA) --run $(RUNS) || exit 1; done; done
+model-science: $(DEV_ENV)/.installed ## Train the model of all other sciences from sci (DATA=... RUNS=...); stops and goes on
+	@for part in 0 1 2 all; do $(IN_DEV) python -m research.science train $$part --data $(DATA) --run $(RUNS) || exit 1; done
 	@$(IN_DEV) python -m research.science finish --data $(DATA) --run $(RUNS) --output $(MODELS)/science
 
 gpu-edition: RUNS = runs/gpu-edition
