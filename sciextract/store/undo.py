@@ -125,7 +125,7 @@ def _apply_backwards(
         reverse = [change.reverse for change in reversed(changes)]
         # Suggestions are taken back although some were decided: those stay.
         if event.is_suggestions:
-            reverse = _still_suggested(connection, latest, reverse)
+            reverse = _keep_suggested(connection, latest, reverse)
         if len(reverse) > 1:  # else the event is about the layer itself
             lenient = (_without_begun_layers(event, latest, change) for change in reverse)
             reverse = [change for change in lenient if change is not None]
@@ -160,7 +160,7 @@ def _apply_backwards(
     return len(first), items
 
 
-def _still_suggested(
+def _keep_suggested(
     connection: sqlite3.Connection, doc: DocumentState, changes: list[Change]
 ) -> list[Change]:
     """The changes of rows that are as the suggestions left them, and that nothing from elsewhere stands on.

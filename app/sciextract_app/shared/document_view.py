@@ -358,7 +358,7 @@ class CandidateCache:
         return self._found
 
 
-def offered(view: DocumentView, candidates: Candidates | None, at: Span) -> list[SpanCandidate]:
+def find_offers(view: DocumentView, candidates: Candidates | None, at: Span) -> list[SpanCandidate]:
     """Spans that are not items yet: those that overlap a place first, then sentence by sentence, likelier ones first.
 
     Nothing overlaps an empty place; sentences before the place come last. What a person rejected is not offered again.
@@ -419,7 +419,9 @@ class Considered:
     score: float
 
 
-def considered(view: DocumentView, candidates: Candidates | None, mention: str) -> list[Considered]:
+def find_considered(
+    view: DocumentView, candidates: Candidates | None, mention: str
+) -> list[Considered]:
     """Relations and links that the model considered for a mention, likelier ones first.
 
     Two mentions with a relation, or in one cluster, are left out, and so is what a person rejected.

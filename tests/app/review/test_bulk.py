@@ -43,7 +43,7 @@ def count(desk: Desk) -> Feedback:
     for found in counting(project_of(desk), spread.number, spread.entity_id):
         desk.bulk.progress(spread, found.looked, found.total)
     assert found is not None
-    return desk.bulk.counted(spread, found)
+    return desk.bulk.ask(spread, found)
 
 
 def do(desk: Desk, steps: int = 100) -> Feedback:
@@ -60,7 +60,7 @@ def do(desk: Desk, steps: int = 100) -> Feedback:
             desk.bulk.progress(spread, done.documents, spread.total)
     assert done is not None
     stopped = done.documents < len(spread.count.numbers)
-    return desk.bulk.ended(spread, done, stopped)
+    return desk.bulk.end(spread, done, stopped)
 
 
 def test_who_waits_is_asked_with_the_numbers(desk: Desk) -> None:
@@ -141,11 +141,11 @@ def test_what_was_counted_for_another_is_not_asked(desk: Desk) -> None:
     first = spread_of(desk)
     counted = list(counting(project_of(desk), first.number, first.entity_id))[-1]
     press(desk, "escape")
-    assert desk.bulk.counted(first, counted) == Feedback()
+    assert desk.bulk.ask(first, counted) == Feedback()
     assert desk.bulk.progress(first, 1, 2) == Feedback()
     focus(desk, "corpus")
     desk.press("&")
-    assert desk.bulk.counted(first, counted) == Feedback()
+    assert desk.bulk.ask(first, counted) == Feedback()
     assert spread_of(desk).phase is Phase.COUNTING
 
 
@@ -186,7 +186,7 @@ def test_taken_back_on_the_way_the_rest_is_not_done(desk: Desk) -> None:
         with pytest.raises(ActionRefusedError, match="undone in the meantime"):
             next(steps)
     assert all_state(project_of(desk)) == before
-    assert desk.bulk.failed(spread, "taken back").problem
+    assert desk.bulk.fail(spread, "taken back").problem
 
 
 def test_keys_in_between_are_kept(desk: Desk) -> None:

@@ -90,7 +90,7 @@ class BulkApply:
         self._state.carry(now)
         return Feedback(now.status)
 
-    def counted(self, decision: BulkDecision, count: Count) -> Feedback:
+    def ask(self, decision: BulkDecision, count: Count) -> Feedback:
         """All is counted: ask the person who waits; tell the one who went on."""
         if not self._is_current(decision):
             return Feedback()
@@ -103,7 +103,7 @@ class BulkApply:
         self._state.carry(now)
         return _question(self._state, now) if waits else Feedback(now.status)
 
-    def ended(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> Feedback:
+    def end(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> Feedback:
         """Everything is decided, or it was stopped on the way."""
         self._clear(decision)
         if outcome.event_id is None:
@@ -113,7 +113,7 @@ class BulkApply:
         more = f", then stopped; {undo_hint('that')}" if stopped else f"; {undo_hint('all of it')}"
         return Feedback(f"{summary}{more}", changed=True)
 
-    def failed(self, decision: BulkDecision, why: str) -> Feedback:
+    def fail(self, decision: BulkDecision, why: str) -> Feedback:
         """It could not be counted or done."""
         if self._is_current(decision):
             self._leave_counting()

@@ -15,7 +15,7 @@ from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import SETTLED, selected, suggestion, takes_out
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, Bound, focus_one, key_of
-from sciextract_app.shared.document_view import offered
+from sciextract_app.shared.document_view import find_offers
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
 
 
@@ -145,7 +145,7 @@ def candidate(state: ReviewState, action: Bound = None) -> Feedback:
         at = mention.fragments[0] if mention else state.open_view.token_span(state.cursor)
         if mention and mention.state in SETTLED:  # its edges are no question any more
             at = Span(mention.char_end, mention.char_end)
-        offers = offered(state.open_view, state.candidates, at)
+        offers = find_offers(state.open_view, state.candidates, at)
         if not offers:
             return problem("The model considered nothing else in this abstract")
         doing = Selecting(offers=offers)

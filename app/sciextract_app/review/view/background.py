@@ -278,16 +278,16 @@ class BulkWork:
 
     def _show_question(self, decision: BulkDecision, count: Count) -> None:
         """The question that a person waits for is the reply to their key; else it is news."""
-        question = self._screen.desk.bulk.counted(decision, count)
+        question = self._screen.desk.bulk.ask(decision, count)
         self._show(question, reply=self._screen.desk.mode is Mode.CONFIRM)
 
     def _show_end(self, decision: BulkDecision, outcome: Outcome, stopped: bool = False) -> None:
         self._screen.poll_changes()
-        self._show(self._screen.desk.bulk.ended(decision, outcome, stopped))
+        self._show(self._screen.desk.bulk.end(decision, outcome, stopped))
 
     def _show_failure(self, decision: BulkDecision, why: str) -> None:
         self._screen.poll_changes()
-        self._show(self._screen.desk.bulk.failed(decision, why))
+        self._show(self._screen.desk.bulk.fail(decision, why))
 
     def _show(self, feedback: Feedback, reply: bool = False) -> None:
         if not feedback.message:
