@@ -65,7 +65,7 @@ def read_quarantine(path: Path) -> list[tuple[bytes, dict[str, Any]]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A chunk that is done.
 
     Attributes:
@@ -95,7 +95,7 @@ class Entry:
         return self.shard, self.number
 
 
-def read_journal(path: Path) -> Iterator[Entry]:
+def read_journal(path: Path) -> Iterator[JournalEntry]:
     """The entries of a journal; a torn line at its end is cut off.
 
     Raises:
@@ -109,7 +109,7 @@ def read_journal(path: Path) -> Iterator[Entry]:
     for row, line in enumerate(whole.split(b"\n") if whole else [], start=1):
         try:
             values: dict[str, Any] = json.loads(line)
-            yield Entry(**{**values, "counts": RunCounts(**values["counts"])})
+            yield JournalEntry(**{**values, "counts": RunCounts(**values["counts"])})
         except (ValueError, TypeError, KeyError):
             raise OutputError(
                 f"{path}:{row}: the journal is damaged", "restore it, or choose another folder"
@@ -184,7 +184,7 @@ class PartsFolder:
             if problem.kind == "quarantined":
                 quarantine(self.path / QUARANTINE, problem, result.key)
         size, sha256 = (len(data), hashlib.sha256(data).hexdigest()) if name else (0, "")
-        entry = Entry(
+        entry = JournalEntry(
             *result.key, name, size, sha256, result.fingerprint, result.last, result.counts,
             dict(losses),
         )  # fmt: skip
@@ -209,7 +209,7 @@ class PartsFolder:
         }
         replace(self._manifest, complete=True, totals=totals).write(self.path)
 
-    def is_complete(self, entry: Entry) -> bool:
+    def is_complete(self, entry: JournalEntry) -> bool:
         """Whether the part of a chunk is there as it was written."""
         path = self.path / entry.part
         if not entry.part or not path.is_file() or path.stat().st_size != entry.size:
@@ -374,7 +374,7 @@ class StoredParts(PartsFolder):
         super().finish()
         self.upload(QUARANTINE, JOURNAL, MANIFEST)
 
-    def is_complete(self, entry: Entry) -> bool:
+    def is_complete(self, entry: JournalEntry) -> bool:
         """Whether the part of a chunk is there; its size must do, for its hash would need all of it."""
         return not entry.part or self._sizes.get(entry.part) == entry.size
 
