@@ -51,7 +51,8 @@ class TableOptions:
         "ROWS", "A row a: paper (default), mention[:TYPE] or relation[:TYPE]."
     )
     values: list[str] | None = option(
-        "TYPE", "A type of quantities: number and unit in two columns; repeatable."
+        "TYPE[=UNIT]",
+        "A type of quantities: number and unit in two columns, converted to a unit; repeatable.",
     )
     with_sentences: bool = flag("Each cell with its sentence.", "--with-sentences")
     undecided: bool = flag("Undecided items, too.", "--undecided")
@@ -90,7 +91,7 @@ def table(options: TableOptions) -> None:
 
         sciextract table --rows mention:Mortar --excel --output mortars.csv
 
-        sciextract table --values Strength --output mortars.xlsx
+        sciextract table --values Strength=MPa --output mortars.xlsx
 
         sciextract table --undecided --output mortars.html predictions.jsonl
     """
@@ -103,7 +104,8 @@ def table(options: TableOptions) -> None:
     promise = parse_promise(options.promise or []), options.confidence, options.by_label
     wanted = Wanted(options.undecided, *promise)
     how = options.rows, options.with_sentences, options.excel, options.force
-    job = TableJob(options.output, options.to, *how, wanted, options.values or ())
+    values = dict(map(_value, options.values or ()))
+    job = TableJob(options.output, options.to, *how, wanted, values)
     drawn = not options.quiet and is_terminal(sys.stderr)
     with Screen(drawn, "") as screen:
         project = options.project
@@ -123,6 +125,17 @@ def table(options: TableOptions) -> None:
     aside = options.output in (None, "-")
     report(made.to_json(), _describe(made), options.as_json, aside=aside, quiet=options.quiet)
     raise typer.Exit(made.exit_code)
+
+
+def _value(words: str) -> tuple[str, str]:
+    """A type and the unit that is wanted of it; a type may have ``=`` in its name."""
+    from sciextract.text.quantities import check_unit
+
+    label, _, unit = words.rpartition("=")
+    if not label:
+        return words, ""
+    check_unit(unit)
+    return label, unit
 
 
 def _of_files(job: TableJob, options: TableOptions, screen: Screen) -> TableReport:

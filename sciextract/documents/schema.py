@@ -296,6 +296,13 @@ def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> t
     relation_types = {relation.id: relation.label for relation in annotations.relations}
     targets = {"": ABSTRACT, **types}
     targets |= {key: RELATION_PREFIX + label for key, label in relation_types.items()}
+    said = Counter(
+        (each.target, each.label)
+        for each in annotations.attributes
+        if each.state is not State.REJECTED
+    )
+    for _, label in (place for place, number in said.items() if number > 1):
+        counts[f"attribute {label} has several values in one place; the first one counts"] += 1
     for attribute in annotations.attributes:
         if attribute.state is not State.REJECTED:
             counts.update(_attribute_problems(attribute, targets.get(attribute.target), schema))

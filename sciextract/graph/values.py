@@ -145,9 +145,9 @@ _CHANGE_AFTER = re.compile(
     r"(?:,?\s(?:and\s)?[0-9.]+\s?\\?%?\s\S+)?\s(?:scores?\s)?(?:improvements?|gains?|increases?|boosts?|reductions?|drops?"
     r"|decreases?|declines?|degradations?|(?:points?\s)?(?:less|more|lower|higher|better|worse)\sthan|absolute)\b"
 )
-_LOWER = re.compile(r"\s(?:lower|higher|less|better|worse|greater|fewer|more)\b(?!\s(?:or|and)\b)")
 _OF_NAMED = re.compile(rf"(?i)(?<!\w)(?!(?:{_CHANGES})\b)[\w-]+\s\($")
 _OF = re.compile(r"\sof\s(?:the\s|its\s)?")
+_VALUE_BEHIND = re.compile(r"\s(?:is|was|are|were|=)\s[+−-]?[0-9]")
 _IS_DISTANCE = re.compile(rf"(?i)\b(?:{_DISTANCE})\b")
 _REACHED = re.compile(
     r"(?i)\b(?:achiev|reach|obtain|attain|scor|yield|with\b|averages\b|demonstrat|exhibit)\w*"
@@ -155,11 +155,6 @@ _REACHED = re.compile(
 _FROM = re.compile(r"\bfrom\s(?:an?\s(?:[\w-]+\s){1,3}of\s)?[0-9.]+\s?\\?%?\s(?:to|up to)\s$")
 _TO = re.compile(
     rf"(?i)\b(?:{_CHANGES})\b[^.;]*(?<!up)(?<!relative)(?<!compared)(?<!similar)\sto\s$"
-)
-_INTERVAL = re.compile(r"[,;]\s?[0-9.]+\s?(?:-|–|to)\s?[0-9.]+\)")
-# "(2)", "in 2017", "in group 2 ("
-_NUMBERED = re.compile(
-    r"[(:,;]\s?[0-9][).]$|(?<![.0-9])(?:19|20)[0-9]{2}\W?$|(?i:\b(?:groups?|grades?|stages?|types?|phases?|tasks?|levels?|arms?|tables?))\s[0-9]+\W?$"
 )
 # "to detect them requires 100 % recall", "using a 10 % increase"
 _CONDITION = re.compile(
@@ -171,7 +166,7 @@ _SIGNED = re.compile(r"=\s?$|(?i:\b(?:correlations?|coefficients?)\b[^.,;]{0,12}
 _LEAST_POINTS = 10.0
 # What measures nothing by itself.
 _NO_METRIC = re.compile(
-    r"(?i).*\b(?:mask\w*|prun\w+|poison\w*|nois\w+|obstacle|dropout|learning|sampling|conflict) (?:rates?|ratios?|levels?)"
+    r"(?i)RH|relative humidity|.*\b(?:mask\w*|prun\w+|poison\w*|nois\w+|obstacle|dropout|learning|sampling|conflict) (?:rates?|ratios?|levels?)"
     r"|averages?|mean|metrics|imes|p-?values?|(?:.*\s)?(?-i:p|t|df|n|y)|(?-i:[cdmunµkMG]?(?:Sv|Gy|T|Torr|Hz|s|g|m|L|W|V|Pa|mol|B)|px|br?pm)|.*(?:arrow|dollar).*|[^(]*\)|\W*|(?:.*\b)?(?:SOTA|results?|performance|Cr?Is?|SDs?|SEM?"
     r"|confidence(?: intervals?| limits?| levels?)?|standard (?:deviations?|errors?))(?:\s\(\w+\)|\))?"
 )
@@ -423,13 +418,16 @@ def _groups(
         # "F-score of 0.91 for the fields": the number is of what stands before.
         if before and is_measure and sentence[before[-1].end : start] in (" of ", " = ", "="):
             after = None
+        # "for θ near 3° the conductivity is 18": the metric has its number behind it.
+        if after and _VALUE_BEHIND.match(sentence, after[-1].end):
+            after = None
         if after and followed and not counts:
             chosen = after if len(after) == count else after[:1]
         elif before and tie and _NO_UNIT.match(sentence, end):
             beaten = _OF_BEATEN.search(sentence[: before[0].start]) and not numbers[0]["sign"]
             # "the patients (53 with the drug)", "or deaths (0.95; 0.80 to 1.13)"
             bracket = not is_measure and sentence[before[-1].end : start] == " ("
-            if beaten or (bracket and (whole or _INTERVAL.match(sentence, end))):
+            if beaten or (bracket and whole):
                 continue
             chosen = before if len(before) == count else before[-1:]
         else:
@@ -447,8 +445,7 @@ def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Mat
         before = sentence[: number.start()]
         named = any(spot.start <= number.start() < spot.end for spot in spots)
         in_range = _RANGE_BEFORE.search(before) and not _FROM.search(before)
-        numbered = _NUMBERED.search(sentence, 0, number.end() + 1)
-        if named or in_range or numbered or _CONDITION.search(before):
+        if named or in_range or _CONDITION.search(before):
             continue
         if listed and not _LIST.fullmatch(sentence, listed[-1].end(), number.start()):
             yield tuple(listed)
@@ -461,7 +458,7 @@ def _number_lists(sentence: str, spots: Sequence[Spot]) -> Iterator[tuple[re.Mat
 def _is_distance(sentence: str, numbers: Sequence[re.Match[str]], metric: Spot) -> bool:
     """Whether numbers are improvements rather than values, as far as signs and words near them tell."""
     start, end = numbers[0].start(), max(numbers[-1].end(), metric.end)
-    if _CHANGE_AFTER.match(sentence, end) or _LOWER.match(sentence, numbers[-1].end()):
+    if _CHANGE_AFTER.match(sentence, end):
         return True
     between = sentence[numbers[-1].end() : metric.start]
     is_gain = numbers[0]["gain"] and not _IS_DISTANCE.search(between)

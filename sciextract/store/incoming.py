@@ -174,7 +174,9 @@ class ImportMerge(_SourceMerge):
         if same:
             self._decide(same[0], attribute)
         elif gone or any(row.in_view or original_of(row) == {"value": value} for row in rows):
-            self.against_decisions += attribute.state in IN_VIEW
+            # A second value in one file is no decision against a person's; the document has a warning.
+            of_file = any(row.event_id == self._context.event_id for row in rows)
+            self.against_decisions += attribute.state in IN_VIEW and not of_file
             return
         else:
             for row in rows:  # of two proposals the file's stays

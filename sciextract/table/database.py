@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from sciextract.errors import MissingExtraError
 from sciextract.table.papers import PaperFacts
 from sciextract.text.characters import without_surrogates
-from sciextract.text.quantities import Quantity, quantity_of, symbol_of
+from sciextract.text.quantities import Quantity, in_unit, symbol_of
 from sciextract.workflows.output import OF_TABLES
 
 _SAID = {"sentence": str, "standing": str, "score": float}
@@ -27,7 +28,7 @@ _POINTS_TO = {"head": "mentions", "tail": "mentions"} | {f"{name[:-1]}": name fo
 
 
 def write_database(
-    papers: Sequence[PaperFacts], target: Path, values: Collection[str] = ()
+    papers: Sequence[PaperFacts], target: Path, values: Mapping[str, str] = MappingProxyType({})
 ) -> None:
     """Write all tables, with foreign keys and full-text search.
 
@@ -55,7 +56,7 @@ def write_database(
 
 
 def _add_paper(
-    found: dict[str, list[dict[str, Any]]], paper: PaperFacts, values: Collection[str]
+    found: dict[str, list[dict[str, Any]]], paper: PaperFacts, values: Mapping[str, str]
 ) -> None:
     def add(table: str, *values: Any) -> int:
         number = len(found[table]) + 1
@@ -71,7 +72,8 @@ def _add_paper(
         cluster = add("clusters", number, thing[0].name) if len(thing) > 1 else None
         for mention in thing:
             entity, span = mention.entity, mention.entity.span
-            measured = quantity_of(mention.words) if entity.label in values else None
+            unit = values.get(entity.label)
+            measured = None if unit is None else in_unit(mention.words, unit)
             words = entity.label, cluster, mention.words, mention.name, *_numbers_of(measured)
             said = mention.sentence, str(mention.standing), entity.score
             numbers[entity.id] = add(

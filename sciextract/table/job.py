@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sciextract.table.papers import PaperFacts, Standing, Wanted
 from sciextract.table.views import Types, View, views_of
 from sciextract.table.writing import KINDS, STREAMS, lines_of, write_workbook
 from sciextract.text.english import counted
+from sciextract.text.quantities import in_unit, symbol_of
 from sciextract.workflows.output import StandardOutput, check_target, whole_output
 
 
@@ -31,6 +32,7 @@ class TableReport:
         left_out: Undecided items that were not asked for.
         cut: Cells of a workbook that are too long for it.
         bad: Records that cannot be read.
+        other_units: Quantities that stay as they are written, since they cannot have the unit that was wanted.
     """
 
     output: str | None
@@ -41,6 +43,7 @@ class TableReport:
     left_out: int = 0
     cut: int = 0
     bad: int = 0
+    other_units: int = 0
 
     @property
     def exit_code(self) -> ExitCode:
@@ -54,6 +57,11 @@ class TableReport:
     def describe(self) -> str:
         """How many cells are decided, promised, undecided, empty and not looked at; and what is left out."""
         left = f"; left out: {counted(self.left_out, 'undecided item')}" if self.left_out else ""
+        left += (
+            f"; {counted(self.other_units, 'quantity', 'quantities')} of another unit, as written"
+            if self.other_units
+            else ""
+        )
         return f"cells: {', '.join(f'{self.cells[name]:,} {name}' for name in Standing)}{left}"
 
 
@@ -69,7 +77,7 @@ class TableJob:
         excel: Whether CSV begins with a byte order mark.
         force: Whether to replace what is at the output.
         wanted: Which items.
-        values: Types of quantities, which have columns for number and unit.
+        values: Types of quantities, which have columns for number and unit, and the unit that is wanted, or nothing.
     """
 
     output: str | None
@@ -79,7 +87,7 @@ class TableJob:
     excel: bool
     force: bool
     wanted: Wanted = field(default_factory=Wanted)
-    values: Sequence[str] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
 
     def check(self, kept: Sequence[Path]) -> None:
         """Refuse an output that cannot be written, before anything is read; nor is anything of ``kept`` replaced.
@@ -115,6 +123,13 @@ class TableJob:
         left_out = sum(paper.left_out for paper in papers)
         cells = {str(standing): counts[standing] for standing in Standing}
         made = TableReport(self.output, form, len(papers), len(views[0].rows), cells, left_out)
+        made.other_units = sum(
+            symbol_of(told.unit) != symbol_of(unit)
+            for paper in papers
+            for mention in paper.mentions()
+            if (unit := self.values.get(mention.entity.label))
+            and (told := in_unit(mention.words, unit))
+        )
         made.cut = self.put(views, title, made.describe(), papers)
         return made
 

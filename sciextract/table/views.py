@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import UsageError
 from sciextract.graph.extraction import GENERIC
 from sciextract.table.papers import Link, Mention, PaperFacts, Standing
-from sciextract.text.quantities import quantity_of, symbol_of
+from sciextract.text.quantities import in_unit, symbol_of
 
 Types = tuple[Sequence[str], Sequence[str], Sequence[str]]
 """Types of entities, of relations, and attributes of abstracts."""
@@ -80,7 +82,10 @@ class View(NamedTuple):
 
 
 def views_of(
-    papers: Sequence[PaperFacts], first: Types, rows: str | None, values: Collection[str] = ()
+    papers: Sequence[PaperFacts],
+    first: Types,
+    rows: str | None,
+    values: Mapping[str, str] = MappingProxyType({}),
 ) -> list[View]:
     """The views that ``--rows`` asks for; all three where it says nothing, papers first.
 
@@ -88,7 +93,7 @@ def views_of(
         papers: The abstracts.
         first: Types that come first, whether they occur or not.
         rows: ``paper``, ``mention``, ``relation``, the last two perhaps with ``:TYPE``.
-        values: Types of quantities, which have columns for number and unit.
+        values: Types of quantities, which have columns for number and unit, and the unit that is wanted, or nothing.
 
     Raises:
         UsageError: There are no such rows, or no such type.
@@ -171,14 +176,14 @@ def _called_so(mention: Mention) -> Mention:
     return mention
 
 
-def _number_of(mention: Mention) -> Mention:
+def _number_of(mention: Mention, unit: str) -> Mention:
     """The mention called by its number, or by all its words where they have none."""
-    found = quantity_of(mention.words)
+    found = in_unit(mention.words, unit)
     return mention._replace(name=str(found) if found else mention.words, key=mention.words)
 
 
-def _unit_of(mention: Mention) -> Mention:
-    found = quantity_of(mention.words)
+def _unit_of(mention: Mention, unit: str) -> Mention:
+    found = in_unit(mention.words, unit)
     return mention._replace(name=symbol_of(found.unit) if found else "", key=mention.words)
 
 
@@ -191,29 +196,34 @@ def _named(mentions: Iterable[Mention], looked: bool, called: _Called = _called_
 
 
 def _view_of_papers(
-    papers: Sequence[PaperFacts], types: Sequence[str], values: Collection[str],
+    papers: Sequence[PaperFacts], types: Sequence[str], values: Mapping[str, str],
     attributes: Sequence[str],
 ) -> View:  # fmt: skip
-    def named(label: str, title: str, called: _Called) -> Column:
+    def named(label: str, title: str, called: _Called, is_said: bool = True) -> Column:
         def cell(row: Row) -> Cell:
             mentions = row.paper.mentions()
             found = (mention for mention in mentions if mention.entity.label == label)
             return _named(found, row.paper.has_looked_for(Layer.ENTITIES, label), called)
 
-        return Column(title, cell, is_said=called is not _unit_of)
+        return Column(title, cell, is_said=is_said)
 
     rows = [Row(paper) for paper in papers]
     columns = [*_PAPER, *_attributes(rows, attributes)]
     for label in types:
         if label in values:
-            columns += [named(label, f"{label}: {part}", called) for part, called in _MEASURED]
+            columns += [
+                named(
+                    label, f"{label}: {part}", partial(called, unit=values[label]), part != "unit"
+                )
+                for part, called in _MEASURED
+            ]
         elif label not in GENERIC:  # "this method" names nothing of its own
             columns.append(named(label, label, _called_so))
     return View("papers", tuple(columns), rows)
 
 
 def _view_of_mentions(
-    papers: Sequence[PaperFacts], label: str, relations: Sequence[str], values: Collection[str]
+    papers: Sequence[PaperFacts], label: str, relations: Sequence[str], values: Mapping[str, str]
 ) -> View:
     rows = [
         Row(paper, own)
@@ -236,10 +246,12 @@ def _view_of_mentions(
 
         return Column((f"{relation} →", f"← {relation}")[side], cell)
 
-    def measured(title: str, called: _Called) -> Column:
+    def measured(title: str, called: Callable[[Mention, str], Mention]) -> Column:
         def cell(row: Row) -> Cell:
-            is_value = row.thing[0].entity.label in values
-            return _named(row.thing, True, called) if is_value else Cell("")
+            unit = values.get(row.thing[0].entity.label)
+            if unit is None:
+                return Cell("")
+            return _named(row.thing, True, lambda mention: called(mention, unit))
 
         return Column(title, cell, is_said=False)
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from tokenize import TokenError
+from typing import Any, NamedTuple
+
+from sciextract.errors import MissingExtraError, UsageError
 
 # What units are called beside their symbols; those of the second group take prefixes.
 _CALLED = {
@@ -132,6 +136,81 @@ def quantity_of(words: str) -> Quantity | None:
         unit = before
     unit = "" if _NO_UNIT.search(plain) else re.sub(r"^(?:of|the|an?)\s+", "", unit)
     return Quantity(tuple(numbers), unit, comparator, tolerance, is_range)
+
+
+def in_unit(words: str, unit: str) -> Quantity | None:
+    """What the words of a quantity say in a unit; as they are where that measures something else, or none is wanted.
+
+    >>> in_unit("3.2 ± 0.1 GPa", "MPa"), in_unit("5 kg", "MPa").unit
+    (Quantity(numbers=(3200.0,), unit='MPa', comparator='', tolerance=100.0, is_range=False), 'kg')
+    """
+    found = quantity_of(words)
+    if found is None or not unit or not _UNIT.fullmatch(spelled := symbol_of(found.unit)):
+        return found
+    registry, wanted = _units(), _parse_unit(unit)
+    try:
+        given = registry.parse_units(_in_pint(spelled))
+
+        def change(number: float) -> float:
+            return float(f"{registry.Quantity(number, given).to(wanted).magnitude:.12g}")
+
+        numbers, tolerance = tuple(map(change, found.numbers)), found.tolerance
+        if tolerance is not None:
+            tolerance = float(f"{change(tolerance) - change(0.0):.12g}")
+    except _NO_SUCH_UNIT:
+        return found
+    return found._replace(numbers=numbers, unit=symbol_of(unit), tolerance=tolerance)
+
+
+def check_unit(unit: str) -> None:
+    """Raises:
+    MissingExtraError: pint is not installed.
+    UsageError: It is no unit.
+    """
+    _parse_unit(unit)
+
+
+# What is given to pint: names and one-digit powers, so that nobody's text is computed.
+_UNIT = re.compile(
+    r"(?=.{1,40}$)[°%]?[^\W\d_]*(?:\^?-?[0-9])?(?:[ ·/(]{1,2}[°%]?[^\W\d_]+(?:\^?-?[0-9])?\)?)*"
+)
+
+
+# What pint raises for words that are no unit, or one of something else.
+_NO_SUCH_UNIT = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    TokenError,
+)
+
+
+@cache
+def _parse_unit(unit: str) -> Any:
+    try:
+        if _UNIT.fullmatch(spelled := symbol_of(unit)):
+            return _units().parse_units(_in_pint(spelled))
+    except _NO_SUCH_UNIT:
+        spelled = ""
+    raise UsageError(f"{unit!r} is no unit", "such as MPa, kg/ha or °C")
+
+
+@cache
+def _units() -> Any:
+    try:
+        from pint import UnitRegistry
+    except ImportError as error:
+        raise MissingExtraError("to convert units", "table") from error
+    return UnitRegistry(autoconvert_offset_to_baseunit=True)
+
+
+def _in_pint(unit: str) -> str:
+    unit = unit.replace("°C", "degC").replace("°", "degree").replace("%", "percent")
+    unit = re.sub(r"([^\W\d_])\^?(-?[0-9])", r"\1**\2", unit)
+    return re.sub(r"[ ·]+", "*", unit.strip())
 
 
 def symbol_of(unit: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sciextract.text.quantities import Quantity, quantity_of, symbol_of
+from sciextract.errors import UsageError
+from sciextract.text.quantities import Quantity, check_unit, in_unit, quantity_of, symbol_of
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,32 @@ def test_units_that_are_written_differently_compare_equal() -> None:
     assert symbol_of("metres per second") == symbol_of("m s−1") == symbol_of("m/s") == "m/s"
     assert symbol_of("μm") == symbol_of("micrometres") == "µm"
     assert symbol_of("Mm") != symbol_of("mm")
+
+
+@pytest.mark.parametrize(
+    ("words", "unit", "expected"),
+    [
+        ("between 5 and 10 m s−1", "km/h", ((18.0, 36.0), "km/h")),
+        ("25 ± 2 °C", "K", ((298.15,), "K")),
+        ("18 W m−1 K−1", "mW/(mm K)", ((18.0,), "mW/(mm K)")),
+        ("120 kg per hectare", "g/m2", ((12.0,), "g/m2")),
+        ("12 percent", "%", ((12.0,), "%")),
+        ("5 kg", "MPa", ((5.0,), "kg")),
+        ("5 apples", "MPa", ((5.0,), "apples")),
+    ],
+)
+def test_numbers_in_one_unit(words: str, unit: str, expected: tuple[object, str]) -> None:
+    found = in_unit(words, unit)
+    assert found is not None
+    assert (found.numbers, found.unit) == expected
+
+
+@pytest.mark.parametrize("unit", ["", "apples", "9**9**9", "__import__('os')", "m^9^9"])
+def test_what_is_no_unit_is_refused(unit: str) -> None:
+    with pytest.raises(UsageError, match="no unit"):
+        check_unit(unit)
+
+
+def test_a_difference_keeps_its_size_between_scales() -> None:
+    found = in_unit("25 ± 2 °C", "K")
+    assert found is not None and found.tolerance == 2
