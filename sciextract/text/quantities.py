@@ -209,6 +209,7 @@ def _units() -> Any:
 
 def _in_pint(unit: str) -> str:
     unit = unit.replace("°C", "degC").replace("°", "degree").replace("%", "percent")
+    unit = re.sub(r"\bwk\b", "week", re.sub(r"\bmo\b", "month", unit))
     unit = re.sub(r"([^\W\d_])\^?(-?[0-9])", r"\1**\2", unit)
     return re.sub(r"[ ·]+", "*", unit.strip())
 

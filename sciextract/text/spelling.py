@@ -38,6 +38,7 @@ enrol$:enroll enrolment:enrollment instalment:installment skilful:skillful disti
 _PARTS = {f"{stem}our": f"{stem}or" for stem in _OUR.split()}
 _PARTS |= dict(pair.split(":") for pair in _PAIRS.split())
 _PART = re.compile("|".join(_PARTS))
+_LONGEST = 60
 
 
 @lru_cache(maxsize=1 << 16)
@@ -47,6 +48,8 @@ def american(word: str) -> str:
     >>> [american(word) for word in ("localisation", "tumour", "hypoglycaemia", "modelling", "exercise", "analyse")]
     ['localization', 'tumor', 'hypoglycemia', 'modeling', 'exercise', 'analyze']
     """
+    if len(word) > _LONGEST:  # no word; the endings would take minutes
+        return word
     word = _PART.sub(_replace_part, word)
     for ending, replacement in _ENDINGS:
         word = ending.sub(replacement, word)
