@@ -65,6 +65,7 @@ class TestLegend:
                 await tab_to(pilot, desk_of(app), kind)
                 first, second = shown(pilot).splitlines()[-2:]
                 assert first.strip().endswith(keys)
+                assert kind is not RelationRef or "uncluster" not in second, "it would be refused"
                 assert second.strip().startswith("D done  u undo")
                 assert second.strip().endswith("? keys")
             await pilot.press("enter", "H")

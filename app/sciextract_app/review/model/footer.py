@@ -195,7 +195,8 @@ def _other_keys(state: ReviewState) -> Iterator[Hint]:
     )
     yield action_hint("accept", undecided > 0, "next")
     yield from (action_hint(name) for name in ("jump", "select", "next-abstract", "relations"))
-    at_home = item is not None and bool(view.homes.get(mention or ""))
+    # Of a relation nobody could say which end leaves its cluster.
+    at_home = not isinstance(item, RelationRow) and bool(view.homes.get(mention or ""))
     yield from (action_hint(name, at_home) for name in ("leave", "merge", "split", "next-mention"))
     yield action_hint("relate", item is not None)
     yield action_hint("join", item is not None and view.schema.coreference)
