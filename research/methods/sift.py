@@ -23,7 +23,7 @@ from sciextract_trainer.data.examples import Batch
 from sciextract_trainer.network.joint import JointNetwork
 from sciextract_trainer.network.training_step import Losses, batch_losses
 
-SIZE = 0.05
+SIZE = 0.01
 """How far each embedding is moved, in deviations of its own numbers: a larger embedding is moved farther."""
 WEIGHT = 1.0
 
