@@ -21,8 +21,8 @@ PACKAGES = [
 # Whole folders that only `make test-full` runs; elsewhere single tests and files carry the marker `full`.
 _TRAINER = ("encoders",)
 FULL_FOLDERS = [
-    *(ROOT / "tests" / each for each in ("cluster", "remote", "research")),
-    *(ROOT / "tests" / "trainer" / each for each in _TRAINER),
+    *(ROOT / "tests" / folder for folder in ("cluster", "remote", "research")),
+    *(ROOT / "tests" / "trainer" / name for name in _TRAINER),
 ]
 FAST = "not full"
 """The marker expression of `make test`."""
@@ -102,10 +102,10 @@ def pytest_collect_file(
 ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
     """Doctests are those of the three packages; modules without examples are not imported for them."""
     collectors = yield
-    packaged = any(file_path.is_relative_to(each) for each in PACKAGES)
+    packaged = any(file_path.is_relative_to(package) for package in PACKAGES)
     if packaged and file_path.suffix == ".py" and ">>> " in file_path.read_text("utf-8"):
         return collectors
-    return [each for each in collectors if not isinstance(each, DoctestModule)]
+    return [collector for collector in collectors if not isinstance(collector, DoctestModule)]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -208,7 +208,7 @@ def _add_sentence(abstract: GoldAbstract, marked: str) -> None:
 
 def _gold(rows: list[Row]) -> str:
     texts = {row["id"]: row["abstract"] for row in rows}
-    labels = {each["key"]: each["label"] for each in _schema()["entities"]}
+    labels = {entity["key"]: entity["label"] for entity in _schema()["entities"]}
     lines = []
     for abstract in read_gold():
         if " ".join(abstract.sentences) != texts[abstract.doc_key]:

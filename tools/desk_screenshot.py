@@ -76,7 +76,7 @@ async def frames(project: Path, session: Sequence[tuple[str, str]], size: Size) 
 
 def _letters_over(app: DeskApp, words: str) -> str:
     """The letters that stand over words of the open abstract; ``_`` stands for a blank."""
-    desk = next(each for each in app.screen_stack if isinstance(each, ReviewScreen)).desk
+    desk = next(screen for screen in app.screen_stack if isinstance(screen, ReviewScreen)).desk
     hints = desk.passage().hints
     text = desk.state.open_view.text
     found = (match.start() for match in re.finditer(words.replace("_", " "), text))
@@ -88,7 +88,7 @@ def recording(drawn: Sequence[str], session: Sequence[tuple[str, str]]) -> str:
     found = _VIEW_BOX.search(drawn[0])
     if found is None:
         sys.exit("the drawing of the toolkit has no viewBox")
-    width, height = (round(float(each)) for each in found.groups())
+    width, height = (round(float(size)) for size in found.groups())
     captions = ["sciextract tui library.bib", *(words for _, words in session)]
     share = 100 / len(drawn)
     rules, parts = [], []

@@ -297,9 +297,9 @@ def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> t
     targets = {"": ABSTRACT, **types}
     targets |= {key: RELATION_PREFIX + label for key, label in relation_types.items()}
     said = Counter(
-        (each.target, each.label)
-        for each in annotations.attributes
-        if each.state is not State.REJECTED
+        (attribute.target, attribute.label)
+        for attribute in annotations.attributes
+        if attribute.state is not State.REJECTED
     )
     for _, label in (place for place, number in said.items() if number > 1):
         counts[f"attribute {label} has several values in one place; the first one counts"] += 1

@@ -111,7 +111,7 @@ def test_bad_records_are_named_and_left_out(work: Path, command: Command) -> Non
 def test_top(graph: Path, command: Command) -> None:
     outcome = command("graph", "top", "--graph", graph)
     assert outcome.out.splitlines()[1].split() == [
-        "3", "3", "2", "2001-2003", "Method", "support", "vector", "machine",
+        "3", "3", "3", "2", "2001-2003", "Method", "support", "vector", "machine",
     ]  # fmt: skip
     (first, *_) = lines(command("graph", "top", "--type", "task", "--json", "--graph", graph).out)
     assert (first["name"], first["documents"]) == ("dependency parsing", 2)

@@ -199,10 +199,14 @@ def top(
         found = first_nodes(connection, label=label, since=since, generic=with_generic, limit=limit)
     if not found:
         raise nothing("the graph has no such nodes")
-    lines = [f"{'abstracts':>9} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"]
+    lines = [
+        f"{'abstracts':>9} {'alone':>7} {'extracted':>9} {'degree':>7}  {'years':9}  {'type':20}  name"
+    ]
     for node in found:
         years = span_of_years(node.first_year, node.last_year)
-        counts = f"{node.documents:9,} {node.extracted_documents:9,} {node.degree:7,}"
+        counts = (
+            f"{node.documents:9,} {node.alone:7,} {node.extracted_documents:9,} {node.degree:7,}"
+        )
         lines.append(f"{counts}  {years:9}  {node.label[:20]:20}  {node.name}")
     answer((node.to_json() for node in found), lines, as_json)
 
