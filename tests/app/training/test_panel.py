@@ -55,7 +55,7 @@ async def start(pilot: Pilot[None]) -> None:
 
 async def finish(pilot: Pilot[None], count: int) -> None:
     """Mark abstracts as done until so many are."""
-    while f"{count} of 3 done" not in shown(pilot):
+    while f", {count} done" not in shown(pilot):
         await pilot.press("D")
 
 
