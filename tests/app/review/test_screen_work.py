@@ -222,7 +222,7 @@ class TestStartScreen:
         async with opened() as (app, pilot):
             assert isinstance(app.screen, StartScreen)
             assert project.name in shown(pilot)
-            assert ", 0 done" in shown(pilot)
+            assert "0 of 3 done" in shown(pilot)
             await pilot.press("enter")
             await until(pilot, lambda: app.project is not None)
 
