@@ -157,8 +157,8 @@ BLANKS = {
 HOLD_ENTITIES = [
     spec.id
     for spec in writable()
-    # Rows of items are not read back, nor is RIS made for them; loading spaCy takes seconds, and its labels are strings.
-    if spec.reader and spec.id not in ("csv", "tsv", "ris") and spec.extra != "spacy"
+    # Rows of items are not read back, nor are RIS and CSL made for them; loading spaCy takes seconds, and its labels are strings.
+    if spec.reader and spec.id not in ("csv", "tsv", "ris", "csl") and spec.extra != "spacy"
 ]
 
 
