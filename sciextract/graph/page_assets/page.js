@@ -8,7 +8,8 @@ const nodes = content.nodes.map(([name, type, topic, alone, documents, extracted
 // What abstracts name together: it pulls nodes together in the picture, and is not drawn.
 const ties = content.ties.map(([one, two, times]) => ({ key: `t${one}-${two}`, one: nodes[one], two: nodes[two], times }));
 if (content.centre === null) for (const { one, two } of ties) one.tied = two.tied = true;
-const mostExtracted = nodes.reduce((most, node) => Math.max(most, node.extracted), 1);
+// In a small graph no circle is large.
+const mostExtracted = nodes.reduce((most, node) => Math.max(most, node.extracted), 20);
 const edges = content.edges.map(([head, tail, relation, documents, mentions, score, years, sentences], index) =>
   ({ index, head: nodes[head], tail: nodes[tail], relation, documents, mentions, score, years,
     sentences: sentences.map(([paper, text, headStart, headEnd, tailStart, tailEnd, score]) =>
