@@ -76,7 +76,7 @@ class _Writer:
         return Extraction(
             f"synthetic:{number}", packed(text), ((0, len(text)),), digest,
             Bibliography(title=text[:60], year=1990 + number % 35),
-            namings, (), evidence, (), spaced, 2, 0, 0, (), digest[:16].encode(),
+            namings, (), evidence, (), spaced, 2, 0, 0, 0, (), digest[:16].encode(),
         )  # fmt: skip
 
     def _name(self) -> int:

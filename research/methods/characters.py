@@ -14,15 +14,15 @@ from tokenizers import Tokenizer, models, normalizers
 from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor, nn
 from torch.nn.functional import pad
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers import AutoConfig, AutoModel, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
-from research.encoder_files import PADDING, UNKNOWN, BothWays, save_encoder
+from research.encoder_files import PADDING, UNKNOWN, BothWays, WordVectorsConfig, save_encoder
 
 CONTINUES = "##"
 
 
-class CharactersConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
+class CharactersConfig(WordVectorsConfig):  # type: ignore[no-untyped-call]
     """Sizes of a :class:`CharactersModel`.
 
     Attributes:
@@ -38,17 +38,8 @@ class CharactersConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
     character_size: int = 16
     filters: tuple[int, ...] = (32, 32, 64, 128, 256)
     highways: int = 2
-    projection: int = 128
+    vector_size: int = 128
     lstm_layers: int = 1
-    lstm_size: int = 200
-    lstm_dropout: float = 0.4
-    initializer_range: float = 0.02
-    pad_token_id: int | None = 0
-
-    @property
-    def hidden_size(self) -> int:
-        """Numbers of a word's state."""
-        return 2 * self.lstm_size if self.lstm_layers else self.projection
 
 
 class CharactersModel(PreTrainedModel):
@@ -66,8 +57,8 @@ class CharactersModel(PreTrainedModel):
             nn.Linear(size * (1 + before), filters) for before, filters in enumerate(config.filters)
         )
         self.highways = nn.ModuleList(nn.Linear(width, 2 * width) for _ in range(config.highways))
-        self.projection = nn.Linear(width, config.projection)
-        widths = [config.projection, *[2 * config.lstm_size] * (config.lstm_layers - 1)]
+        self.projection = nn.Linear(width, config.vector_size)
+        widths = [config.vector_size, *[2 * config.lstm_size] * (config.lstm_layers - 1)]
         layers = widths[: config.lstm_layers]
         self.lstm = nn.ModuleList(BothWays(layer, config.lstm_size) for layer in layers)
         self.dropout = nn.Dropout(config.lstm_dropout)

@@ -88,6 +88,7 @@ class GraphTotals(NamedTuple):
         nameless: Relations left out because an argument has no name.
         loops: Relations left out because both arguments are one thing.
         unlikely: Relations left out because they are right too rarely.
+        unnamed: Mentions left out because their words name nothing.
         ambiguous: Acronyms with several expansions.
     """
 
@@ -98,6 +99,7 @@ class GraphTotals(NamedTuple):
     nameless: int
     loops: int
     unlikely: int
+    unnamed: int
     ambiguous: int
 
 
@@ -330,6 +332,7 @@ def totals_of(connection: Connection) -> GraphTotals:
     """Counts of a finished graph."""
     query = """SELECT count(*), coalesce(sum(year IS NULL), 0), (SELECT count(*) FROM node), (SELECT count(*) FROM edge),
         coalesce(sum(nameless), 0), coalesce(sum(loops), 0), coalesce(sum(unlikely), 0),
+        coalesce(sum(unnamed), 0),
         (SELECT count(DISTINCT short) FROM ambiguous)
     FROM document"""
     return GraphTotals(*connection.execute(query).fetchone())
@@ -396,7 +399,7 @@ class Facts:
             execute("DELETE FROM document WHERE id = ?", document)
             self._fresh.pop(document[0], None)
         row = (last + 1, extraction.doc_key, digest, extraction.fingerprint, self._build)
-        counts = (extraction.nameless, extraction.loops, extraction.unlikely)
+        counts = (extraction.nameless, extraction.loops, extraction.unlikely, extraction.unnamed)
         # Takes the place now: the same text may come again within this batch.
         values = (*row, *counts, *_columns_of(described))
         execute(f"INSERT INTO document VALUES ({', '.join('?' * len(values))})", values)

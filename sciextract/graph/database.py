@@ -22,6 +22,7 @@ FACTS = (
     """CREATE TABLE document (
     id INTEGER PRIMARY KEY, doc_key TEXT NOT NULL, text_sha256 BLOB NOT NULL UNIQUE, fingerprint BLOB NOT NULL,
     build INTEGER NOT NULL, nameless INTEGER NOT NULL, loops INTEGER NOT NULL, unlikely INTEGER NOT NULL,
+    unnamed INTEGER NOT NULL,
     doi TEXT, pmid TEXT, title TEXT, year INTEGER, venue TEXT, authors TEXT NOT NULL
 )""",
     "CREATE INDEX document_key ON document (doc_key)",

@@ -39,8 +39,8 @@ def export_graph(
     least: int = 1,
     papers: bool = False,
     force: bool = False,
-) -> None:
-    """Write nodes, edges and references to their evidence.
+) -> int:
+    """Write nodes, edges and references to their evidence; gives how many nodes are left out because a map holds no more.
 
     Args:
         connection: The graph.
@@ -52,11 +52,20 @@ def export_graph(
         force: Whether to replace what is there.
 
     Raises:
+        UsageError: Papers are wanted in a format that holds none.
         OutputError: Something is there, or it cannot be written.
     """
+    left_out = 0
     files: dict[str, Iterable[str]] = {"": graphml_lines(connection, least, papers=papers)}
     if format == "vosviewer":
+        if papers:
+            raise UsageError(
+                "--with-papers: a map for VOSviewer has no papers",
+                "leave it out, or choose graphml",
+            )
         files = _vosviewer_files(connection, least)
+        counted = "SELECT count(*) FROM node WHERE alone >= ? AND NOT generic"
+        left_out = max(connection.execute(counted, (least,)).fetchone()[0] - _MOST_ON_A_MAP, 0)
     if format == "neo4j-csv":
         nodes, edges = neo4j_nodes(connection, least), neo4j_edges(connection, least)
         ends = ":START_ID,:END_ID"
@@ -69,6 +78,7 @@ def export_graph(
             rows = ([f"d{document}", *counts, MENTIONS] for document, *counts in named)
             files["mentions.csv"] = _neo4j_lines(ends, {"mentions": "int"} | _LABEL, ":TYPE", rows)
     write_files(files, graph, output, force=force)
+    return left_out
 
 
 def _vosviewer_files(connection: Connection, least: int) -> dict[str, Iterable[str]]:

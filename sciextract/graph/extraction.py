@@ -105,6 +105,7 @@ class Extraction(NamedTuple):
         nameless: Relations with an argument that has no name, which are left out.
         loops: Relations between two mentions of one concept, which are left out.
         unlikely: Relations that the model gave too low a probability, which are left out.
+        unnamed: Mentions whose words name nothing, such as "it" or "two", which are left out.
         values: What it reports.
         fingerprint: A hash of all facts: a known one is not written again.
     """
@@ -122,6 +123,7 @@ class Extraction(NamedTuple):
     nameless: int
     loops: int
     unlikely: int
+    unnamed: int
     values: tuple[Value, ...]
     fingerprint: bytes
 
@@ -148,6 +150,9 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
                 if shorter := shorter_name(mention, best):
                     coreferents[mention.key, concept.key, shorter] = None
     evidence, left_out = _evidence(annotated, concepts, settings.least_score)
+    mentions = [mention for concept in concepts for mention in concept.mentions]
+    nothing = {"", *settings.generic}
+    unnamed = sum(not mention.key and mention.entity.label not in nothing for mention in mentions)
     read = [(normal_form(a).key, normal_form(b).folded, clean(b)) for a, b in found.items()]
     expansions = tuple([expansion for expansion in read if expansion[0] and expansion[1]])
     forms = {naming.surface for naming in namings} | {wording for *_, wording in expansions}
@@ -171,7 +176,17 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
     spaced = {form: normal_form(form).spaced for form in forms}
     digest = hashlib.blake2b(said.encode("ascii"), digest_size=16).digest()
     return Extraction(
-        *identity, paper, namings, links, evidence, expansions, spaced, *left_out, values, digest
+        *identity,
+        paper,
+        namings,
+        links,
+        evidence,
+        expansions,
+        spaced,
+        *left_out,
+        unnamed,
+        values,
+        digest,
     )
 
 
@@ -309,7 +324,9 @@ def _mention(
     form = normal_form(bare or surface)
     meaning = expanded.get(form.key)
     rules = form.rules | _ACRONYM * bool(meaning or bare != surface)
-    key = meaning or ("" if names_nothing(form) else form.key)
+    # What a person decided to be a name is one.
+    nothing = entity.state is not State.ACCEPTED and names_nothing(form)
+    key = meaning or ("" if nothing else form.key)
     return NamedMention(entity, surface, key, rules, link)
 
 

@@ -41,6 +41,7 @@ _COMMON_WORD, _COMMON_WORDS = 0.1, 0.02
 """A name in lower case, of one word or of several, is common speech where a smaller share of its places is extracted."""
 
 NO_LETTERS = "a number or a single letter"
+MANY = "an acronym that may stand for anything, extracted at few of its places"
 SHORT = "an abbreviation that may be a word"
 COMMON = "common words, extracted at few of their places"
 COMMON_PARTS = "within longer names: common words, extracted at few of their places"
@@ -96,6 +97,7 @@ class _Pattern:
         guessed: Places of the acronym in texts that do not say what it stands for.
         nested: Those within longer names.
         forms: How it is written, with the node of each.
+        loud_forms: Those of them that are acronyms.
     """
 
     node: tuple[int, int] = (0, 0)
@@ -107,6 +109,7 @@ class _Pattern:
     guessed: int = 0
     nested: int = 0
     forms: set[tuple[int, int]] = field(default_factory=set)
+    loud_forms: set[tuple[int, int]] = field(default_factory=set)
 
 
 def match_names(connection: Connection) -> None:
@@ -131,6 +134,7 @@ def match_names(connection: Connection) -> None:
     for number, pattern in enumerate(patterns.values()):
         if pattern.capitals < _COMMON_WORD * pattern.guessed:
             connection.execute("INSERT INTO unsure VALUES (?)", (number,))
+            connection.executemany(_UNMATCHED, [(*form, MANY) for form in pattern.loud_forms])
         least = _COMMON_WORD if pattern.words == 1 else _COMMON_WORDS
         anywhere = pattern.extracted < least * pattern.matched
         if anywhere or pattern.extracted < _COMMON_WORDS * (pattern.matched + pattern.nested):
@@ -181,6 +185,7 @@ def _patterns(connection: Connection) -> dict[str, _Pattern]:
         if normal.is_acronym and normal.key in numbers:
             pattern.acronyms[normal.key] = numbers[normal.key]
             pattern.capitals += mentions
+            pattern.loud_forms.add((node, form))
         elif mentions > pattern.node[1]:
             pattern.node = node, mentions
     patterns.pop(_EDGE, None)

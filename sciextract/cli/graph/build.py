@@ -148,14 +148,17 @@ def build(options: BuildOptions) -> None:
             "Warning", "the graph has nodes but no edges: no relation joins two of them",
             "graph top, papers and view show the nodes and which abstracts name them; edges need relations with labels",
         )  # fmt: skip
-    # Types without direction that the graph does not have: of typing errors, most often.
-    wanted = {label for label in options.symmetric or () if label}
-    if wanted:
-        with open_graph(options.graph) as connection:
-            known_types = types_of(connection, "relation")
-        for label in sorted(wanted - set(known_types)):
-            problem = f"--symmetric {label}: the graph has no relation of this type"
-            say("Warning", problem, f"it has {', '.join(known_types) or 'none'}")
+    # Types that the graph does not have: of typing errors, most often.
+    with open_graph(options.graph) as connection:
+        relations, entities = types_of(connection, "relation"), types_of(connection, "entity")
+    asked = (
+        ("symmetric", "relation", options.symmetric, relations),
+        ("measurement", "entity", options.measurement, entities),
+    )
+    for name, kind, labels, types in asked:
+        for label in sorted(set(filter(None, labels or ())) - types.keys()):
+            problem = f"--{name} {label}: the graph has no {kind} of this type"
+            say("Warning", problem, f"it has {', '.join(types) or 'none'}")
     report(
         found.to_json(), _in_words(found, options.least_score), options.as_json, quiet=options.quiet
     )
@@ -173,6 +176,10 @@ def _in_words(found: BuildReport, least_score: float | None) -> str:
         f"the graph: {counted(totals.documents, 'abstract')}",
         f"{counted(totals.nodes, 'node')}, {counted(totals.edges, 'edge')}",
     ]
+    if totals.unnamed:
+        words.append(
+            f"left out: {counted(totals.unnamed, 'mention')} that name nothing, such as it or two"
+        )
     if totals.nameless or totals.loops:
         words.append(
             f"left out: {counted(totals.nameless, 'relation')} with an argument that has no name, "

@@ -52,9 +52,12 @@ def export(
     from sciextract.graph.export import export_graph
 
     with open_graph(graph) as connection:
-        export_graph(connection, graph, to, output, least=least, papers=with_papers, force=force)
-    summary = {"format": to, "output": str(output), "least": least}
-    report(summary, f"{output} written", as_json, quiet=quiet)
+        rest = export_graph(
+            connection, graph, to, output, least=least, papers=with_papers, force=force
+        )
+    summary = {"format": to, "output": str(output), "least": least, "left_out": rest}
+    words = f"; {counted(rest, 'rarer node')} left out" if rest else ""
+    report(summary, f"{output} written{words}", as_json, quiet=quiet)
 
 
 def table(

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from lxml import etree
 
-from sciextract.errors import OutputError
+from sciextract.errors import OutputError, UsageError
 from sciextract.graph.database import open_graph
 from sciextract.graph.export import GraphFormat, export_graph
 from tests.graph_samples import HOSTILE, abstract, build
@@ -118,6 +118,8 @@ def test_vosviewer_tables(field_graph: Path, hostile_graph: Path, tmp_path: Path
     assert dict(zip(names, things["weight<Abstracts>"], strict=True))["treebanks"] == 3
     rows = (export(hostile_graph, "vosviewer", tmp_path / "h") / "map.txt").read_text("utf-8")
     assert {line.count("\t") for line in rows.splitlines()} == {4}
+    with pytest.raises(UsageError):
+        export(field_graph, "vosviewer", tmp_path / "papers", papers=True)
 
 
 def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> None:

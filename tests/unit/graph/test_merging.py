@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sciextract.documents.annotations import State
+from sciextract.graph.building import totals_of
 from sciextract.graph.database import UnknownNodeError, open_graph
 from sciextract.graph.derive import DeriveSettings
 from sciextract.graph.matching import COMMON
@@ -111,6 +114,12 @@ def test_what_names_nothing_is_no_node(path: Path) -> None:
     build(path, abstract("a", "two increased. The growth.", dict.fromkeys(names, "Data")))
     with open_graph(path) as connection:
         assert [node.name for node in top(connection)] == ["growth"]
+        assert totals_of(connection).unnamed == 2
+    decided = abstract("b", "Both increased.", {"increased": "Data"})
+    (entity,) = decided.annotations.entities
+    annotations = replace(decided.annotations, entities=(replace(entity, state=State.ACCEPTED),))
+    build(path, replace(decided, annotations=annotations))
+    assert known(path, "increased").node.extracted_documents == 1
 
 
 def test_acronyms_need_their_capitals_and_one_meaning(path: Path) -> None:
