@@ -170,7 +170,7 @@ def survey(connection: Connection, node: Node) -> Survey:
     return Survey(node.name, words, periods_of(connection, node.id), shown)
 
 
-_TOGETHER = "Named in the same abstracts; a lift of 1 is chance."
+_TOGETHER = "Named in the same abstracts; a lift of 1 is chance. Single words that are mostly speech, and doubles, are left out."
 
 
 def _years(found: Node | Together) -> str:
