@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from sciextract.cli.console import (
+    ForceOption,
     InputFormatOption,
+    JsonOption,
+    QuietOption,
     argument,
     command_with,
     flag,
@@ -61,68 +64,57 @@ class AnnotateOptions:
     output: str | None = option("PATH", "Write to a file; implies --to jsonl.")
     input_format: InputFormatOption = None
     project: str | None = option(
-        "DB", "Import INPUT into this project, predict new abstracts, and export the project."
+        "DB", "Import INPUT into this project, predict, and export the project."
     )
     model: str | None = option(
-        "NAME|DIR",
-        "sci, bio, science, auto (chosen per abstract by its words), a model folder or hub id.",
+        "NAME|DIR", "sci, bio, science, auto (by the abstract's words), a model folder or hub id."
     )
-    schema: str | None = option(
-        "NAME|FILE", "Label schema for colours; must have the model's labels."
-    )
+    schema: str | None = option("NAME|FILE", "Label schema for colours, with the model's labels.")
     candidates: bool = flag("Also export candidates below the thresholds.", "--candidates")
     given_entities: bool = flag(
-        "Keep the entities of the input; predict only relations and coreference between them.",
-        "--given-entities",
+        "Predict only relations and coreference between the input's entities.", "--given-entities"
     )
     predicted: bool = flag(
-        "With --to scierc: write the input's annotations as ner..., predictions as predicted_ner...",
+        "With --to scierc: add predictions as predicted_ner... to the input's annotations.",
         "--predicted",
     )
     threshold: list[str] | None = option(
-        "TASK=P,...", "Minimum score per task (entity, relation or coreference)."
+        "TASK=P,...", "Minimum score per task: entity, relation, coreference."
     )
     promise: list[str] | None = option(
-        "TASK=P,...",
-        "Target precision per task (entity, relation), kept by thresholds; see docs/promise.md.",
+        "TASK=P,...", "Target precision per task: entity, relation (docs/promise.md)."
     )
-    by_label: bool = flag(
-        "With --promise: keep it for each label, not only for the task.", "--by-label"
-    )
+    by_label: bool = flag("With --promise: for each label, not only for the task.", "--by-label")
     confidence: float = option("P", "With --promise: confidence level.", default=0.9)
-    only: list[str] | None = option(
-        "LABEL,...", "Entity labels to predict (default: all of the model's)."
-    )
+    only: list[str] | None = option("LABEL,...", "Entity labels to predict (default: all).")
     batch_size: int | None = option("N", "Abstracts per batch, for fp32 and fp16 models.", min=1)
     batch_tokens: int | None = option("N", "Subwords per batch, for fp32 and fp16 models.", min=1)
     threads: int | None = option("N", "Threads (default: all cores).", min=1)
-    workers: int | None = option(
-        "N", "Predict in N worker processes, for large collections.", min=1, max=1024
-    )
+    workers: int | None = option("N", "Number of worker processes.", min=1, max=1024)
     parts: str | None = option(
-        "FOLDER", "Write a folder of parts (jsonl or parquet); repeat the command to resume."
+        "FOLDER", "Write a folder of parts (jsonl or parquet); repeat to resume."
     )
     unordered: bool = flag("With --workers: write lines in any order.", "--unordered")
     timeout: float | None = option(
         "SECONDS", "With --workers: time limit per abstract (default: 60).", min=0.1
     )
     engine: Literal["processes", "ray"] | None = typer.Option(
-        None, help="How workers run: as processes (default), or on Ray (extra scale)."
+        None, help="Run workers as processes (default) or on Ray (extra scale)."
     )
     address: str | None = option(
-        "auto|HOST:PORT", "With --engine ray: the cluster to use (default: start one)."
+        "auto|HOST:PORT", "With --engine ray: the cluster (default: start one)."
     )
     precision: Literal["int8", "int4", "fp32", "fp16"] | None = typer.Option(
-        None, help="Numeric precision of the model (default: what the device prefers)."
+        None, help="Numeric precision (default: what the device prefers)."
     )
     device: Literal["cpu", "cuda", "auto"] = typer.Option(
-        "cpu", help="Run on the CPU, on a GPU, or on a GPU if there is one."
+        "cpu", help="CPU, GPU, or GPU if there is one."
     )
-    as_json: bool = flag("Print a JSON summary at the end.", "--json")
+    as_json: JsonOption = False
     resume: bool = flag("Resume at the end of the --output file.", "--resume")
-    force: bool = flag("Overwrite the --output file.", "--force")
+    force: ForceOption = False
     sample: bool = flag("Annotate the bundled sample abstracts.", "--sample")
-    quiet: bool = flag("Show no progress and no summary.", "--quiet", "-q")
+    quiet: QuietOption = False
 
     @property
     def export_format(self) -> str | None:
@@ -210,18 +202,14 @@ class AnnotateOptions:
 def annotate(options: AnnotateOptions) -> None:
     """Predict entities, relations and coreference in abstracts.
 
-    Without --to the result is a readable view. Without INPUT, the project of this folder ($SCIEXTRACT_PROJECT,
-    or the only *.sciextract file here) is annotated and exported; decisions made by a person are never changed.
+    Without --to the result is for reading. Without INPUT, the project of this folder is annotated and exported;
+    decisions never change.
 
     Examples:
 
         sciextract annotate papers.jsonl
 
         sciextract annotate papers/ --to jsonl --output results.jsonl
-
-        cat abstract.txt | sciextract annotate - --to jsonl --threshold relation=0.4
-
-        sciextract annotate field/*.jsonl.gz --workers 8 --parts results
     """
     # A project comes first: without it, and without inputs, standard input would be waited for.
     project = _find_project(options)

@@ -336,8 +336,7 @@ AuthorOption = Annotated[str | None, option("NAME", _WHO, "--author", default=..
 InputFormatOption = Annotated[
     str | None, option("F", _OF_INPUT, "--from", autocompletion=input_formats, default=...)
 ]
-JsonOption = Annotated[bool, flag("Print a JSON summary.", "--json", default=...)]
-JsonLinesOption = Annotated[bool, flag("Print one JSON object per line.", "--json", default=...)]
+JsonOption = Annotated[bool, flag("Print JSON, of lists one object a line.", "--json", default=...)]
 JsonEventsOption = Annotated[bool, flag("Print progress as JSON lines.", "--json", default=...)]
 QuietOption = Annotated[
     bool, flag("Show no progress and no summary.", "--quiet", "-q", default=...)

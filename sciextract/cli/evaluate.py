@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import InputFormatOption, argument, command_with, flag, option
+from sciextract.cli.console import (
+    InputFormatOption,
+    JsonOption,
+    argument,
+    command_with,
+    flag,
+    option,
+)
 from sciextract.errors import ExitCode, UsageError
 from sciextract.text.characters import visible
 
@@ -43,20 +50,17 @@ class EvaluateOptions:
     input_format: InputFormatOption = None
     model: str | None = option("NAME|DIR", "Model to use without PREDICTED.")
     schema: str | None = option(
-        "NAME|FILE",
-        "Label schema that defines the symmetric relations (default: the model's, else scierc).",
+        "NAME|FILE", "Label schema that says which relations are symmetric."
     )
     only: list[str] | None = option(
-        "LABEL,...",
-        "Score only these entity labels (default: all), with their relations and mentions.",
+        "LABEL,...", "Score only these entity labels, with their relations and mentions."
     )
     singletons: bool = flag("Include clusters of one mention.", "--singletons")
     fields: Literal["gold", "predicted"] | None = typer.Option(
         None,
-        help="Fields to read from PREDICTED: ner... or predicted_ner... (default: predicted_ner... "
-        "where present).",
+        help="Read ner... or predicted_ner... from PREDICTED (default: predicted_ner... where present).",
     )
-    as_json: bool = flag("Print JSON instead of tables.", "--json")
+    as_json: JsonOption = False
     bootstrap: bool = typer.Option(True, help="Add 95 % bootstrap intervals.")
 
 
@@ -64,16 +68,13 @@ class EvaluateOptions:
 def evaluate(options: EvaluateOptions) -> None:
     """Score predictions against gold: entities, relations and coreference.
 
-    Documents are matched by doc_key, or by text where doc_keys differ. Without PREDICTED, the model of --model or
-    the default model predicts.
+    Documents are matched by doc_key, else by text. Without PREDICTED, a model predicts.
 
     Examples:
 
         sciextract evaluate gold.jsonl predicted.jsonl
 
         sciextract evaluate dev.jsonl --model sci --json
-
-        sciextract evaluate test.jsonl plmarker.json --only Method,Task
     """
     scored, bad_records = _evaluate(options)
     if options.as_json:

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from sciextract.store.selection import Selection
 
 _Queue = option("NAME", "Only abstracts of this saved queue.")
-_Keys = option("FILE", "Only abstracts whose keys stand in this file, one a line.")
+_Keys = option("FILE", "Only abstracts whose keys are in this file, one a line.")
 _Since = option("DATE", "Only abstracts that a person worked on since then (2026-11-28).")
 _By = option("NAME", "Only abstracts that this person worked on.")
 _Layers = option(
-    "LAYERS", "Of entities, relations, coreference, with commas (default: those in use)."
+    "LAYERS",
+    "Some of entities,relations,coreference (default: those that the project has items of).",
 )
 
 
@@ -37,20 +38,19 @@ def done(
     by: str | None = _By,
     layers: str | None = _Layers,
     undecided: Literal["skip", "accept", "reject"] = typer.Option(
-        "skip", help="What becomes of abstracts in which items still wait for a decision."
+        "skip", help="What to do with abstracts that have undecided items."
     ),
     project: ProjectOption = None,
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Mark abstracts as done: somebody has looked for every type in them. One event, which undo takes back.
+    """Mark abstracts as done: somebody has looked for every type in them.
 
-    Layers in use are those of which the project has items; relations that nobody ever made are not finished as "none".
-    Of a queue of abstracts that lack a type (queue make --missing) that type alone is marked as looked for.
+    In a queue of abstracts that lack a type (queue make --missing), only that type is marked as looked for.
 
     Examples:
 
-        sciextract done --queue "first round" --project parsing.sciextract
+        sciextract done --queue "first round"
 
         sciextract done --keys finished.txt --layers entities --undecided reject
     """
@@ -76,11 +76,9 @@ def reopen(
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Open finished abstracts again; their items stay as they are. One event, which undo takes back.
+    """Open finished abstracts again; their items stay as they are.
 
-    Examples:
-
-        sciextract reopen --keys again.txt --project parsing.sciextract
+    Example:
 
         sciextract reopen --by anna --since 2026-11-01 --layers relations
     """
@@ -103,16 +101,13 @@ def remove(
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove abstracts from the project. The log keeps them, and one undo brings them back with all decisions.
+    """Remove abstracts from the project; undo brings them back with all decisions.
 
-    No export, count, split or search has them any more, and import leaves them out (import --again takes them).
-    export --former writes them.
+    Import leaves removed abstracts out (import --again takes them). export --former writes them.
 
-    Examples:
+    Example:
 
-        sciextract remove --keys off-topic.txt --project parsing.sciextract
-
-        sciextract remove --queue "not about parsing"
+        sciextract remove --keys off-topic.txt
     """
     from sciextract.store.text_versions import remove as take_out
     from sciextract.workflows.finishing import chosen_numbers

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from sciextract.cli.console import (
     JsonEventsOption,
-    JsonLinesOption,
+    JsonOption,
     argument,
     command_group,
     flag,
@@ -19,8 +19,7 @@ from sciextract.errors import as_command
 jobs = command_group(
     "jobs",
     "List, follow, cancel, fetch and clean up training jobs on other machines.\n\n"
-    "`sciextract retrain --remote HOST` starts one. It keeps running when the connection breaks or"
-    " this machine sleeps.",
+    "`sciextract retrain --remote HOST` starts one; it outlives the connection.",
 )
 
 _Job = Annotated[
@@ -31,16 +30,9 @@ _Job = Annotated[
 @jobs.command("list")
 def list_(
     offline: bool = flag("Show the last known status; contact no other machine.", "--offline"),
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """List the jobs and their status, newest first.
-
-    Examples:
-
-        sciextract jobs list
-
-        sciextract jobs list --offline --json
-    """
+    """List the jobs and their status, newest first."""
     from sciextract.retraining.remote.jobs import overview
 
     known = overview(ask=not offline)

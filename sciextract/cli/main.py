@@ -77,10 +77,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _start(context: typer.Context, version: bool = flag("Show the version.", "--version")) -> None:
     """Entities, relations and coreference from scientific abstracts, on your own machine.
 
-    Data goes to standard output, everything else to standard error. Exit codes: 0 success, 1 failure or nothing
-    usable, 2 usage error, 3 some records were bad and the rest succeeded, 4 model, project or input file
-    missing,
-    130 interrupted.
+    Data goes to standard output, everything else to standard error. Exit codes: 0 done, 1 failed or nothing
+    usable, 2 usage error, 3 some records were bad, 4 model, project or input file missing, 130 interrupted.
     """
     if version:
         typer.echo(f"sciextract {__version__}")

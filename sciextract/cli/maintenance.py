@@ -10,7 +10,6 @@ import typer
 
 from sciextract.cli.console import (
     AuthorOption,
-    JsonLinesOption,
     JsonOption,
     ProjectOption,
     find_chosen_project,
@@ -39,16 +38,9 @@ _KEYS_SHOWN, _KEYS_IN_JSON = 3, 100
 def log(
     project: ProjectOption = None,
     limit: int = option("N", "Maximum number of events.", min=1, default=20),
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """List the project's events, newest first, in local time; --json gives UTC.
-
-    Examples:
-
-        sciextract log --project parsing.sciextract
-
-        sciextract log --limit 1000 --json
-    """
+    """List the project's events, newest first, in local time; --json gives UTC."""
     from dataclasses import asdict
 
     from sciextract.store.events import keys_of_event
@@ -81,12 +73,10 @@ def undo(
 ) -> None:
     """Undo your latest action; a bulk action, an import or a model run counts as one.
 
-    Undo is unlimited and is itself an event, so redo can reverse it. Of suggestions it takes back those that nobody
-    has decided yet. An action that later actions of others depend on is not undone; the message gives the reason.
+    Of suggestions it takes back those that nobody has decided. An action that later actions of others depend on is not
+    undone.
 
-    Examples:
-
-        sciextract undo --project parsing.sciextract
+    Example:
 
         sciextract undo --event 118
     """
@@ -106,14 +96,7 @@ def redo(
     author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Redo what you undid last; a new action clears what can be redone.
-
-    Examples:
-
-        sciextract redo --project parsing.sciextract
-
-        sciextract redo --steps 3
-    """
+    """Redo what you undid last; a new action clears what can be redone."""
     with open_chosen_project(project, author) as opened:
         for _ in range(steps):
             _report_turn("done again", opened, *opened.redo(), as_json)
@@ -143,14 +126,7 @@ def backup(
 ) -> None:
     """Create a dated backup next to the project; the newest ten are kept.
 
-    Backups are also created before imports into a project with content, before retraining and project-wide
-    actions. The newest ten of these are kept separately.
-
-    Examples:
-
-        sciextract backup --project parsing.sciextract
-
-        sciextract backup --list
+    Imports, training and project-wide actions make backups of their own, of which ten are kept as well.
     """
     from pathlib import Path
 
@@ -206,14 +182,7 @@ def doctor(
 ) -> None:
     """Check the project file: SQLite integrity, state, log, offsets, counts.
 
-    Nothing is changed without --repair, which rebuilds the search indexes, and the state from the log. For a
-    damaged file it names the newest sound backup.
-
-    Examples:
-
-        sciextract doctor --project parsing.sciextract
-
-        sciextract doctor --repair --project parsing.sciextract
+    Without --repair nothing changes. For a damaged file it names the newest sound backup.
     """
     from sciextract.errors import ExitCode
     from sciextract.store.maintenance.doctor import examine

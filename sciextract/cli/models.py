@@ -12,7 +12,6 @@ import typer
 
 from sciextract.cli.console import (
     AuthorOption,
-    JsonLinesOption,
     JsonOption,
     argument,
     command_group,
@@ -39,30 +38,21 @@ if TYPE_CHECKING:
 models = command_group(
     "models",
     "List, show, choose, compare, export and import models.\n\n"
-    "A model is identified by NAME, by NAME-hash8 where several share the name, or by its folder. The same holds for"
-    " --model. Without --model, the project's model is used, else your own choice, else the bundled model.",
+    "A model is named by NAME, by NAME-hash8 where several share the name, or by its folder, as for --model. Without"
+    " --model, the project's model is used, else your choice, else the bundled one.",
     alone=True,
 )
 
 _Model = Annotated[str, argument("NAME|DIR", "The model.", show_default=False)]
 _Project = Annotated[
     str | None,
-    option(
-        "DB", "Apply to this project (default: to all of your projects).", "--project", default=...
-    ),
+    option("DB", "Apply to this project (default: to all projects).", "--project", default=...),
 ]
 
 
 @models.command("list")
-def list_(project: _Project = None, as_json: JsonLinesOption = False) -> None:
-    """List the models, and mark the one in use.
-
-    Examples:
-
-        sciextract models list
-
-        sciextract models list --project parsing.sciextract --json
-    """
+def list_(project: _Project = None, as_json: JsonOption = False) -> None:
+    """List the models, and mark the one in use."""
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import known_models
 
@@ -95,14 +85,7 @@ def show(
     project: _Project = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show a model: its card, scores and origin. Every file is checked against its hash.
-
-    Examples:
-
-        sciextract models show
-
-        sciextract models show parsing-1a2b3c4d --json
-    """
+    """Show a model: its card, scores and origin. Every file is checked against its hash."""
     from sciextract.inference.model_folder import CONFIG
     from sciextract.workflows.models.choice import current
     from sciextract.workflows.models.registry import find_model
@@ -126,14 +109,11 @@ def use(
 ) -> None:
     """Choose the model to use: for yourself, or with --project for a project.
 
-    The choice for a project is stored in its file. A folder that is not registered yet is registered first.
-    Existing predictions and decisions do not change.
+    Predictions and decisions that exist do not change.
 
-    Examples:
+    Example:
 
         sciextract models use parsing --project parsing.sciextract
-
-        sciextract models use sci
     """
     from sciextract.workflows.models.choice import use as choose
 
@@ -148,14 +128,7 @@ def use(
 def rollback(
     project: _Project = None, author: AuthorOption = None, as_json: JsonOption = False
 ) -> None:
-    """Revert the latest choice of a model; the previous one is used again.
-
-    Examples:
-
-        sciextract models rollback --project parsing.sciextract
-
-        sciextract models rollback
-    """
+    """Revert the latest choice of a model; the previous one is used again."""
     from sciextract.workflows.models.choice import rollback as take_back
 
     with _open(project, author) as opened:
@@ -169,21 +142,17 @@ def rollback(
 def compare(
     first: str = argument("A", "The model before."),
     second: str = argument("B", "The model after."),
-    data: str | None = option(
-        "FILE", "Gold to predict with both (default: compare the scores of the model cards)."
-    ),
+    data: str | None = option("FILE", "Gold to predict with both."),
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two models: scores, differences, and with --data 90 % bootstrap intervals.
+    """Compare two models: scores and differences.
 
-    With --data, both models predict the same gold, which neither should have been trained on, and the gate used
-    after training decides between them. Without it, the scores in the model cards are compared.
+    With --data, both predict the same gold, which neither should have been trained on, and differences have 90 %
+    bootstrap intervals. Without it, the scores of their model cards are compared.
 
-    Examples:
+    Example:
 
         sciextract models compare sci parsing --data held-out.jsonl
-
-        sciextract models compare sci ./my-model --json
     """
     from sciextract.cli.evaluate import comparison_table
     from sciextract.workflows.models.compare import compare as compare_models
@@ -204,18 +173,14 @@ def export(
     name: _Model,
     file: str = argument("FILE", "The file to write, a .zip."),
     force: bool = flag("Replace an existing file.", "--force"),
-    with_base: bool = flag(
-        "Include the model that it was learned on, for machines without it.", "--with-base"
-    ),
+    with_base: bool = flag("Include the model that it was learned on.", "--with-base"),
     as_json: JsonOption = False,
 ) -> None:
-    """Write a model into one file, to share or archive. The same model gives the same bytes.
+    """Write a model into one file, to share or archive.
 
-    Examples:
+    Example:
 
         sciextract models export parsing parsing.zip
-
-        sciextract models export parsing-1a2b3c4d parsing.zip --force
     """
     from sciextract.workflows.models.registry import export as write
 
@@ -233,13 +198,11 @@ def import_(
 ) -> None:
     """Register a model from a file or folder, after a check of all hashes.
 
-    The model is used only once it is chosen: with models use, or with --model for one command.
+    Choose it with models use, or with --model for one command.
 
-    Examples:
+    Example:
 
         sciextract models import parsing.zip
-
-        sciextract models import my-model --name parsing
     """
     from sciextract.workflows.models.registry import import_ as bring_in
 

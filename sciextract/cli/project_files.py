@@ -52,9 +52,7 @@ def init(
 ) -> None:
     """Create a project: one SQLite file with abstracts, predictions and corrections.
 
-    Examples:
-
-        sciextract init parsing.sciextract
+    Example:
 
         sciextract init genes.sciextract --schema genia
     """
@@ -77,54 +75,43 @@ def import_(
     add_labels: bool = flag("Add labels that the project's schema lacks.", "--add-labels"),
     done: str = option(
         "LAYERS",
-        "Layers that are fully annotated in the files: entities, relations, coreference, or "
-        "all. In these layers, training treats everything unannotated as negative.",
+        "Layers fully annotated in the files: entities,relations,coreference or all; training takes everything"
+        " else in them as negative.",
         default="",
     ),
     fields: Literal["gold", "predicted"] | None = typer.Option(
         None,
-        help="What to import from records with gold and predictions (default: gold). Predictions "
-        "become undecided items with their own source.",
+        help="What to import from records with both (default: gold); predictions become undecided items.",
     ),
     keep_duplicates: bool = flag(
-        "Keep further texts of papers that the project has.", "--keep-duplicates"
+        "Import further texts of papers that the project has.", "--keep-duplicates"
     ),
     update: bool = flag(
-        "Where the text of an abstract changed, take the new one; decisions move along.", "--update"
+        "Take changed texts; decisions move along, those about changed words become undecided.",
+        "--update",
     ),
     again: bool = flag("Bring back abstracts that were removed.", "--again"),
     annotator: str | None = option(
-        "NAME", "Keep what the files say of abstracts that are here as another annotator's.", "--as"
+        "NAME",
+        "Keep the files' annotations of known abstracts as those of another annotator.",
+        "--as",
     ),
-    apply: bool = flag(
-        "Take the files' side where they differ from what was decided here.", "--apply"
-    ),
+    apply: bool = flag("Where files and decisions here differ, take the files' side.", "--apply"),
     author: AuthorOption = None,
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Import abstracts, and any annotations they have, into a project.
 
-    A text that the project already has is not duplicated: its record is kept and its annotations are added, unless they
-    differ from what was decided here; then --apply or --as say what becomes of them. Nor is a
-    paper, by DOI, PubMed id, or title with year and first author: the project keeps both records and the longer
-    abstract. Decisions in the project, and the texts that they are about, are only changed by --update: where the text
-    of an abstract (by key, DOI, PubMed id or paper) changed, decisions move to the new one. What was decided about
-    words that changed becomes undecided. One undo takes it back.
+    Texts and papers (by DOI, PubMed id, or title with year and first author) that the project has are not duplicated;
+    new annotations are added. What was decided here changes only with --apply or --update. One undo takes an import
+    back.
 
     Examples:
 
         sciextract import library.ris refs.bib --project parsing.sciextract
 
-        sciextract import corpus/ --from brat --add-labels
-
-        sciextract import gold.jsonl --done all
-
-        sciextract import plmarker.json --fields predicted
-
-        sciextract import search-of-this-year.ris --update
-
-        sciextract import corrected/ --apply --author ben
+        sciextract import corpus/ --from brat --add-labels --done all
     """
     from sciextract.workflows.import_files import import_files, read_layers
 
@@ -145,7 +132,7 @@ def import_(
 def export(
     export_format: str | None = option(
         "F",
-        "Format to write, such as jsonl or brat; with --release, the second one (default: brat).",
+        "Format to write, such as jsonl; with --release, the second one (default: brat).",
         "--to",
         autocompletion=output_formats,
     ),
@@ -154,34 +141,31 @@ def export(
     strict: StrictOption = False,
     undecided: bool = flag("Include undecided items.", "--undecided"),
     source: str | None = option(
-        "S", "Export the items of one source, e.g. model:sci, instead of the current annotations."
+        "S", "Instead of the current annotations: those of a source, such as model:sci."
     ),
     with_base: str | None = option(
-        "FILE", "Write a training set: this gold plus your corrected abstracts."
+        "FILE",
+        "Write a training set: this gold and your finished abstracts, without those held out.",
     ),
     predicted: bool = flag(
-        "With scierc: write the latest predictions (or those of --source) as predicted_ner...,"
-        " and the current annotations as ner...",
+        "With scierc: add the latest predictions (or those of --source) as predicted_ner...",
         "--predicted",
     ),
-    everything: bool = flag("Write unfinished abstracts to training formats, too.", "--all"),
+    everything: bool = flag("Unfinished abstracts in training formats, too.", "--all"),
     former: bool = flag(
-        "Write removed abstracts and earlier texts instead, with what held in them last.",
-        "--former",
+        "Instead: removed abstracts and earlier texts, with their last annotations.", "--former"
     ),
     queue: str | None = option("NAME", "Only abstracts of this saved queue."),
-    keys: Path | None = option("FILE", "Only abstracts whose keys stand in this file, one a line."),
+    keys: Path | None = option("FILE", "Only abstracts whose keys are in this file, one a line."),
     since: str | None = option(
         "DATE", "Only abstracts that a person worked on since then (2026-11-28)."
     ),
     author: str | None = option("NAME", "Only abstracts that this person worked on."),
     without_untouched: bool = flag(
-        "Leave out abstracts that nobody has begun, where the format reads them as having nothing in them.",
+        "Leave out abstracts that nobody has begun, where the format would show them as empty.",
         "--without-untouched",
     ),
-    release: str | None = option(
-        "FOLDER", "Export a citable corpus: data by splits, card, guideline, checksums."
-    ),
+    release: str | None = option("FOLDER", "Export a citable corpus (docs/release.md)."),
     licence: str | None = option(
         "NAME", "Licence of releases, such as CC-BY-4.0; kept in the project."
     ),
@@ -193,23 +177,15 @@ def export(
 ) -> None:
     """Export the project's imported, accepted, edited and added items.
 
-    Training formats (conll, docbin, parquet, scierc) get finished
-    abstracts only: those with a done layer, or imported with annotations, in which nothing waits for a decision.
-
-    Anything that the format cannot represent is counted and reported. Either the whole output is written or
-    nothing. With --with-base, abstracts held out for the gate and those without a done layer are left out.
+    Training formats (conll, docbin, parquet, scierc) get finished abstracts only: those with a done layer, or imported
+    with annotations, in which nothing waits for a decision. What the format cannot represent is counted and reported.
+    The whole output is written, or nothing.
 
     Examples:
 
-        sciextract export --to brat --output corpus --project parsing.sciextract
+        sciextract export --to brat --output corpus
 
-        sciextract export --to scierc --strict > train.jsonl
-
-        sciextract export --to scierc --with-base scierc/train.json --output augmented.json
-
-        sciextract export --to scierc --predicted --output for-pure.json
-
-        sciextract export --release corpus --licence CC-BY-4.0 --project parsing.sciextract
+        sciextract export --release corpus --licence CC-BY-4.0
     """
     from sciextract.errors import UsageError
     from sciextract.workflows.export_project import ExportJob
@@ -351,12 +327,8 @@ def convert(
     ),
     output: str | None = option("PATH", "File or folder (default: standard output)."),
     input_format: InputFormatOption = None,
-    rename: list[str] | None = option(
-        "OLD=NEW,...", "Rename entity and relation labels; repeatable."
-    ),
-    texts: str | None = option(
-        "FILE", "Texts for a release that was made with --no-text, found by their hash."
-    ),
+    rename: list[str] | None = option("OLD=NEW,...", "Rename labels; repeatable."),
+    texts: str | None = option("FILE", "Texts for a release made with --no-text."),
     strict: StrictOption = False,
     force: ForceOption = False,
     as_json: JsonOption = False,
@@ -364,20 +336,14 @@ def convert(
 ) -> None:
     """Convert annotated abstracts from one format into another, without a project.
 
-    Anything that the format cannot represent is counted and reported. With --output or --strict, either the whole
-    result is written or nothing. docs/formats.md lists the formats.
+    What the format cannot represent is counted and reported. With --output or --strict, the whole result is written, or
+    nothing.
 
     Examples:
 
         sciextract convert corpus/ --to scierc --output corpus.jsonl
 
-        sciextract convert train.jsonl --from scierc --to brat --output brat --strict
-
-        sciextract convert gold.jsonl --to conll --rename Method=METHOD,Task=TASK > gold.conll
-
         cat export.jsonl | sciextract convert - --from doccano --to jsonl
-
-        sciextract convert corpus/data/train.jsonl --texts abstracts.bib --to jsonl --output train.jsonl
     """
     from sciextract.workflows.convert import ConvertJob, parse_renames
 

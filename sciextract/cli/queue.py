@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 import typer
 
 from sciextract.cli.console import (
-    JsonLinesOption,
     JsonOption,
     ProjectOption,
     QuietOption,
@@ -23,8 +22,8 @@ from sciextract.text.english import counted
 
 queue = command_group(
     "queue",
-    "Make, list, show and drop saved queues: the abstracts to correct next, in order.\n\n"
-    "Queues are stored in the project. To work through one in the desk: sciextract tui, then F3.",
+    "Make, list, show and drop saved queues: the abstracts to correct next.\n\n"
+    "To work through one at the desk: sciextract tui, then F3.",
     alone=True,
 )
 _Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)]
@@ -33,15 +32,14 @@ _Name = Annotated[str, argument("NAME", "The queue's name.", show_default=False)
 @queue.command()
 def make(
     by: Literal["entropy", "random"] = typer.Option(
-        "entropy", help="Uncertainty of the model (entropy), or random order."
+        "entropy", help="By the model's uncertainty, or in random order."
     ),
     model: str | None = option("NAME|DIR", "The model (default: the one in use)."),
     missing: str | None = option(
-        "TYPE", "Instead of an order: the abstracts that were finished before this type came."
+        "TYPE", "Instead: abstracts finished before the project had this type."
     ),
     likely: str | None = option(
-        "ATTRIBUTE=VALUE",
-        "Instead of an order: what likely has this value of an attribute of the abstract first.",
+        "ATTRIBUTE=VALUE", "Instead: abstracts that likely have this value of an attribute first."
     ),
     most: int = option("N", "Maximum number of abstracts.", min=1, default=200),
     name: str | None = option("NAME", "Name of the queue (default: that of --by)."),
@@ -52,18 +50,13 @@ def make(
 ) -> None:
     """Rank the abstracts that are not done yet, and save the first of them as a queue.
 
-    Predictions in the project are reused; missing ones are computed and not stored. Decided items are ignored. Only
-    the queue is written, at the very end.
+    Predictions in the project are reused; others are computed and not stored.
 
     Examples:
 
-        sciextract queue make --by entropy --most 50 --project parsing.sciextract
-
-        sciextract queue make --by random --name "first round"
+        sciextract queue make --by entropy --most 50
 
         sciextract queue make --missing Metric
-
-        sciextract queue make --likely include=yes
     """
     from sciextract.cli.console import ProgressLine, is_terminal
     from sciextract.workflows.active.queues import QueueOrder, make_queue
@@ -104,15 +97,8 @@ def make(
 
 
 @queue.command("list")
-def list_(project: ProjectOption = None, as_json: JsonLinesOption = False) -> None:
-    """List the saved queues.
-
-    Examples:
-
-        sciextract queue list --project parsing.sciextract
-
-        sciextract queue list --json
-    """
+def list_(project: ProjectOption = None, as_json: JsonOption = False) -> None:
+    """List the saved queues."""
     from sciextract.cli.console import say
     from sciextract.store.queries import queue_lengths
 
@@ -125,15 +111,8 @@ def list_(project: ProjectOption = None, as_json: JsonLinesOption = False) -> No
 
 
 @queue.command()
-def show(name: _Name, project: ProjectOption = None, as_json: JsonLinesOption = False) -> None:
-    """Show the abstracts of a queue in their order, with how many items of each are undecided.
-
-    Examples:
-
-        sciextract queue show entropy --project parsing.sciextract
-
-        sciextract queue show "first round" --json
-    """
+def show(name: _Name, project: ProjectOption = None, as_json: JsonOption = False) -> None:
+    """Show the abstracts of a queue in order, with their undecided items."""
     from dataclasses import asdict
 
     from sciextract.workflows.active.queues import abstracts_of
@@ -148,12 +127,7 @@ def show(name: _Name, project: ProjectOption = None, as_json: JsonLinesOption = 
 
 @queue.command()
 def drop(name: _Name, project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Delete a queue; its abstracts and their annotations stay unchanged.
-
-    Example:
-
-        sciextract queue drop entropy --project parsing.sciextract
-    """
+    """Delete a queue; its abstracts and their annotations stay unchanged."""
     from sciextract.workflows.active.queues import drop_queue
 
     with open_chosen_project(project) as opened:

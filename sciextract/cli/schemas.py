@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 schema = command_group(
     "schema",
-    "List, show, check and create label schemas (entity and relation types), and change the types of a project.",
+    "List, show, check and create label schemas; change the types of a project.",
     alone=True,
 )
 _Schema = Annotated[str, argument("NAME|FILE", "A bundled schema, or a TOML file.")]
@@ -43,12 +43,7 @@ _Force = Annotated[bool, flag("Replace the file.", "--force", default=...)]
 
 @schema.command("list")
 def list_schemas() -> None:
-    """List the bundled schemas.
-
-    Examples:
-
-        sciextract schema list
-    """
+    """List the bundled schemas."""
     from sciextract.documents.schema_file import bundled_schemas, load_schema
 
     for name in bundled_schemas():
@@ -58,14 +53,7 @@ def list_schemas() -> None:
 
 @schema.command()
 def show(name: _Schema, as_json: JsonOption = False) -> None:
-    """Show the labels of a schema with their keys, definitions, examples and legal pairs.
-
-    Examples:
-
-        sciextract schema show scierc
-
-        sciextract schema show alloys.toml --json
-    """
+    """Show the labels of a schema with their keys, definitions, examples and legal pairs."""
     from sciextract.documents.schema_file import load_schema
 
     found = load_schema(name)
@@ -89,12 +77,7 @@ def show(name: _Schema, as_json: JsonOption = False) -> None:
 
 @schema.command()
 def check(files: list[str] = argument("FILE...", "TOML files.")) -> None:
-    """Check schema files: keys, colours, labels and legal pairs.
-
-    Examples:
-
-        sciextract schema check alloys.toml
-    """
+    """Check schema files: keys, colours, labels and legal pairs."""
     from sciextract.documents.schema_file import load_schema
 
     for file in files:
@@ -108,22 +91,17 @@ def new(
         "LABEL[=DEFINITION]", "An entity type; repeatable.", "--entity"
     ),
     relation: list[str] | None = option(
-        "LABEL[=HEAD>TAIL,...]",
-        "A relation type and its legal pairs (default: every pair); repeatable.",
+        "LABEL[=HEAD>TAIL,...]", "A relation type and its legal pairs (default: all); repeatable."
     ),
     symmetric: list[str] | None = option("LABEL", "A relation type without direction; repeatable."),
-    coreference: bool = flag(
-        "Include coreference: clusters of mentions of the same thing.", "--coreference"
-    ),
+    coreference: bool = flag("Include coreference.", "--coreference"),
     force: _Force = False,
 ) -> None:
     """Create a label schema from options, or interactively on a terminal.
 
     Keys and colours are assigned automatically; edit the file to change them.
 
-    Examples:
-
-        sciextract schema new alloys.toml
+    Example:
 
         sciextract schema new alloys.toml --entity "Alloy=A metal made of several elements" --entity Property --relation "HAS=Alloy>Property"
     """
@@ -156,10 +134,9 @@ def from_files(
 ) -> None:
     """Create a label schema from the labels of annotated files.
 
-    Legal pairs are those that occur. The most frequent mentions become examples. Symmetric relations are not
-    detected: set symmetric = true in the file.
+    Legal pairs are those that occur. Symmetric relations are not detected: set symmetric = true in the file.
 
-    Examples:
+    Example:
 
         sciextract schema from corpus/ --output alloys.toml
     """
@@ -195,11 +172,13 @@ def rename(
     old: _Old, new: str = argument("NEW", "Its new name."), kind: _Kind = None,
     project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Rename a type of a project, in the schema and all items. Decisions stay, and models that predict the old name are understood.
+    """Rename a type of a project, in the schema and all items.
+
+    Models that predict the old name are understood.
 
     Examples:
 
-        sciextract schema rename Generic Pronoun --project parsing.sciextract
+        sciextract schema rename Generic Pronoun
 
         sciextract schema rename include=maybe unclear
     """
@@ -219,13 +198,9 @@ def attributes(
     file: str = argument("NAME|FILE", "A schema with the attributes."),
     project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Give a project the attributes of a schema file: new ones, and others instead of its own.
+    """Give a project the attributes of a schema file, in place of its own.
 
-    Abstracts that are finished already count as not looked through for new ones.
-
-    Example:
-
-        sciextract schema attributes review.toml --project stones.sciextract
+    Finished abstracts count as not looked through for new ones.
     """
     from sciextract.documents.schema_file import load_schema
     from sciextract.store.label_changes import take_attributes
@@ -249,7 +224,7 @@ def merge(
 
     Example:
 
-        sciextract schema merge Generic OtherScientificTerm --project parsing.sciextract
+        sciextract schema merge Generic OtherScientificTerm
     """
     from sciextract.store.type_changes import change_value, merge_types
 
@@ -265,19 +240,16 @@ def merge(
 def split(
     old: _Old, parts: list[str] = argument("NEW...", "The types that it is split into."),
     kind: _Kind = None,
-    suggest: bool = flag("Once some mentions have a new type: learn which one the others may have.", "--suggest"),
+    suggest: bool = flag("Show at the desk which new type a mention may have, learned from those that have one.", "--suggest"),
     project: ProjectOption = None, author: AuthorOption = None, as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Split a type of a project: add the new types and a queue of the abstracts with its items, to give them one.
+    """Split a type of a project: add new types and a queue of its abstracts.
 
-    The type stays until all its items have another one; then schema remove takes it out. With --suggest, the desk shows
-    beside each mention of the type which of the new ones it may have, as learned from those that have one.
+    Give the items of the queue one of the new types; then take the old type out with schema remove.
 
-    Examples:
+    Example:
 
-        sciextract schema split Method Algorithm Architecture --project parsing.sciextract
-
-        sciextract schema split Method Algorithm Architecture --suggest
+        sciextract schema split Method Algorithm Architecture
     """
     from sciextract.store.type_changes import split_type
 
@@ -304,12 +276,7 @@ def remove(
     old: _Old, kind: _Kind = None, project: ProjectOption = None, author: AuthorOption = None,
     as_json: JsonOption = False,
 ) -> None:  # fmt: skip
-    """Remove a type of a project with its items, and what needs them; the log keeps all of it, and one undo brings it back.
-
-    Example:
-
-        sciextract schema remove Generic --project parsing.sciextract
-    """
+    """Remove a type of a project with its items, and what needs them; undo brings it back."""
     from sciextract.store.type_changes import change_value, remove_type
 
     with open_chosen_project(project, author) as opened:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from sciextract.cli.console import (
-    JsonLinesOption,
     JsonOption,
     ProjectOption,
     argument,
@@ -31,14 +30,7 @@ if TYPE_CHECKING:
 
 
 def status(project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Show the progress of a project.
-
-    Examples:
-
-        sciextract status --project parsing.sciextract
-
-        sciextract status --json
-    """
+    """Show the progress of a project."""
     from sciextract.store.statistics import status_of
 
     with open_chosen_project(project, read=True) as opened:
@@ -60,25 +52,22 @@ def search(
     ),
     label: str | None = option("L", "Only abstracts with this entity or relation type."),
     state: Literal["undecided", "accepted", "rejected", "edited", "added", "imported"]
-    | None = typer.Option(
-        None, help="Only abstracts with items in this state (of --label, if given)."
-    ),
+    | None = typer.Option(None, help="Only abstracts with items in this state (of --label)."),
     score_below: float | None = option(
         "P", "Only abstracts with an undecided item below this score.", min=0, max=1
     ),
     disagreement: bool = flag("Only abstracts on which sources differ.", "--disagreement"),
     flagged: bool = flag("Only flagged abstracts.", "--flagged"),
     limit: int = option("N", "Maximum number of rows.", min=1, default=20),
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Find abstracts by words, mentions, labels, states, scores or disagreement.
 
-    Each row shows the number of the abstract in the project, its key and its title; below it stands the passage
-    with the words in [square brackets].
+    Each row shows number, key and title of an abstract, and the words found in [square brackets].
 
     Examples:
 
-        sciextract search coreference '"neural network"' --project parsing.sciextract
+        sciextract search coreference '"neural network"'
 
         sciextract search parser --in mentions --label Method --state undecided
     """
@@ -127,26 +116,15 @@ def _status_lines(current: Status) -> Iterator[str]:
 def stats(
     project: ProjectOption = None,
     learning: bool = flag(
-        "Show how good predictions were before you corrected them, with the adapter and without it.",
+        "Show how good predictions were before correction, with the adapter and without it.",
         "--learning",
     ),
     by: Literal["author"] | None = typer.Option(
-        None, help="Show who made the decisions that hold, also in merged projects."
+        None, help="Show who made the decisions that hold."
     ),
     as_json: JsonOption = False,
 ) -> None:
-    """Show how well you accepted the model's predictions: rates, calibration, time.
-
-    Examples:
-
-        sciextract stats --project parsing.sciextract
-
-        sciextract stats --by author
-
-        sciextract stats --learning
-
-        sciextract stats --json
-    """
+    """Show how well you accepted the model's predictions: rates, calibration, time."""
     with open_chosen_project(project, read=True) as opened:
         if learning:
             from sciextract.workflows.learning_curve import learning_curve

@@ -43,20 +43,20 @@ def suggest(
     ),
     labels: list[str] | None = option(
         "OLD=NEW,...",
-        "Labels of a model or of quotes, each with the project's label that it becomes; repeatable.",
+        "Labels of a model or of quotes, and what they become here; repeatable.",
         "--map",
     ),
     spans: bool = flag("Add the mentions of a model without their labels.", "--spans"),
     model: str | None = option("NAME|DIR", "The model of --map and --spans (default: sci)."),
     named: str | None = option(
         "F",
-        "Format of FILE (default: recognised by its content), or quotes, langextract, gliner: strings to locate.",
+        "Format of FILE (default: recognised by its content), or quotes, langextract, gliner.",
         "--from",
         autocompletion=input_formats,
     ),
     keys: str = option(
         "THING=KEY,...",
-        "Where records of quotes have text, document, entities, quote, label, start, ...",
+        "Where quotes have text, document, entities, quote, label, ... (docs/quotes.md).",
         default="",
     ),
     every: bool = flag("Suggest a quote wherever it occurs, not in sequence.", "--every"),
@@ -66,24 +66,14 @@ def suggest(
 ) -> None:
     """Suggest annotations from terms, patterns, another model or a file.
 
-    Suggestions are undecided and record their source. One undo reverts all suggestions of a command. Mentions that
-    the project already has are not suggested again, and abstracts whose entities are done get no suggestions.
+    Suggestions are undecided and record their source; one undo takes back all of a command. What the project has
+    already is not suggested again, and nothing in abstracts whose entities are done.
 
     Examples:
 
-        sciextract suggest --terms glossary.csv --project alloys.sciextract
+        sciextract suggest --terms glossary.csv
 
         sciextract suggest --map "Method=Technique,Material=Substance"
-
-        sciextract suggest --spans --model bio
-
-        sciextract suggest gliner.jsonl
-
-        sciextract suggest tasks.jsonl --from doccano
-
-        sciextract suggest answers.jsonl --from langextract --map "drug=Substance"
-
-        sciextract suggest answers.jsonl --from quotes --keys "text=abstract,entities=spans,quote=mention" --every
     """
     from sciextract.formats.registry import get_format
     from sciextract.workflows.quotes import QUOTE_FORMATS, parse_keys, suggest_quotes

@@ -51,26 +51,22 @@ class TableOptions:
         "ROWS", "A row a: paper (default), mention[:TYPE] or relation[:TYPE]."
     )
     values: list[str] | None = option(
-        "TYPE[=UNIT]",
-        "A type of quantities: number and unit in two columns, converted to a unit; repeatable.",
+        "TYPE[=UNIT]", "Number and unit of this type in two columns, converted to UNIT; repeatable."
     )
     with_sentences: bool = flag("Each cell with its sentence.", "--with-sentences")
     undecided: bool = flag("Undecided items, too.", "--undecided")
     promise: list[str] | None = option(
-        "TASK=P,...",
-        "Undecided items as well, at this target precision per task; see docs/promise.md.",
+        "TASK=P,...", "Undecided items at this target precision per task, too (docs/promise.md)."
     )
-    by_label: bool = flag(
-        "With --promise: keep it for each label, not only for the task.", "--by-label"
-    )
+    by_label: bool = flag("With --promise: for each label, not only for the task.", "--by-label")
     confidence: float = option("P", "With --promise: confidence level.", default=0.9)
     queue: str | None = option("NAME", "Only abstracts of this saved queue.")
-    keys: Path | None = option("FILE", "Only abstracts whose keys stand in this file, one a line.")
+    keys: Path | None = option("FILE", "Only abstracts whose keys are in this file, one a line.")
     to: Literal["csv", "xlsx", "md", "html", "sqlite"] | None = typer.Option(
-        None, help="Form of the table (default: what the name of the file says, else csv)."
+        None, help="Format (default: by the file's name, else csv)."
     )
     output: str | None = option("PATH", "The file to write (default: standard output).")
-    excel: bool = flag("CSV that Excel opens by a double click: with a byte order mark.", "--excel")
+    excel: bool = flag("CSV for Excel, with a byte order mark.", "--excel")
     force: ForceOption = False
     as_json: JsonOption = False
     quiet: QuietOption = False
@@ -78,22 +74,16 @@ class TableOptions:
 
 @command_with(TableOptions)
 def table(options: TableOptions) -> None:
-    """Write a table of a project: a row a paper, a column a type, in each cell the distinct names.
+    """Write a table of a project: a row a paper, a column a type.
 
-    Attributes of the abstract have columns of their own, those of mentions and relations where the rows are these.
-    Mentions that a cluster joins, or that have one normal form, are one name. Only decided items are shown. An empty
-    cell means that somebody has looked and found none; ``?`` that nobody has finished the abstract for that type. A
-    workbook has sheets for papers, mentions and relations, a database tables for Datasette.
+    A cell has the distinct names, of decided items only. An empty cell: somebody has looked and found none; ``?``:
+    nobody has finished the abstract for that type.
 
     Examples:
 
-        sciextract table --output mortars.xlsx --with-sentences --project mortars.sciextract
+        sciextract table --output mortars.xlsx --with-sentences
 
         sciextract table --rows mention:Mortar --excel --output mortars.csv
-
-        sciextract table --values Strength=MPa --output mortars.xlsx
-
-        sciextract table --undecided --output mortars.html predictions.jsonl
     """
     from sciextract.documents.schema import ABSTRACT
     from sciextract.store.maintenance.backup import folder_of

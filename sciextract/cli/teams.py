@@ -9,7 +9,6 @@ import typer
 
 from sciextract.cli.console import (
     AuthorOption,
-    JsonLinesOption,
     JsonOption,
     ProjectOption,
     QuietOption,
@@ -29,23 +28,19 @@ if TYPE_CHECKING:
 
 def divide(
     project: str = argument("PROJECT", "The project; it stays as it is."),
-    names: list[str] = argument("NAME...", "One name for each person; the copies are called so."),
-    overlap: str = option(
-        "SHARE", "Share of the abstracts that all get, to measure agreement.", default="0%"
-    ),
+    names: list[str] = argument("NAME...", "The people; the copies have their names."),
+    overlap: str = option("SHARE", "Share of the abstracts that all get.", default="0%"),
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Copy a project for several people, each with a queue of abstracts of their own.
 
-    The files NAME.sciextract lie beside the project. Each has the queue NAME, and with --overlap the queue shared, which
-    all have. Abstracts in which a layer is finished already are in no queue. merge brings the work together again.
+    The files NAME.sciextract lie beside the project; each has the queue NAME, and with --overlap the queue shared.
+    Abstracts with a finished layer are in no queue. merge brings the work together.
 
-    Examples:
+    Example:
 
-        sciextract divide parsing.sciextract anna ben
-
-        sciextract divide parsing.sciextract anna ben cleo --overlap 20%
+        sciextract divide parsing.sciextract anna ben --overlap 20%
     """
     import sys
     from dataclasses import asdict
@@ -89,16 +84,13 @@ def merge(
 ) -> None:
     """Merge another annotator's project into this one, text by text.
 
-    What only the other annotator has finished or decided is taken over, with its author; what only this project has
-    stays. Where both have looked, nothing changes: resolve the differences with adjudicate. Types that were renamed on
-    either side are the same types. Notes, flags and saved queues are merged, too. Merging the same file again changes
-    nothing, and undo takes the whole merge back.
+    What only the other one has finished or decided is taken over, with its author. Where both have looked, nothing
+    changes: resolve the differences with adjudicate. To merge the same file again changes nothing; undo takes the whole
+    merge back.
 
-    Examples:
+    Example:
 
         sciextract merge maria.sciextract --project parsing.sciextract
-
-        sciextract adjudicate --project parsing.sciextract
     """
     from pathlib import Path
 
@@ -127,17 +119,13 @@ def agree(
     projects: list[str] = argument("PROJECT...", "The projects of two annotators or more."),
     as_json: JsonOption = False,
 ) -> None:
-    """Measure the agreement of annotators, in the abstracts and types that they have finished.
+    """Measure how far annotators agree, in what they all have finished.
 
-    Measures: Krippendorff's alpha on tokens over all annotators; of two, span F1 (exact and overlap), Cohen's kappa on
-    tokens and of each attribute, relation F1 on all and on shared spans, and the coreference scores, with 95 % intervals over abstracts; of
-    more, a line for each pair. What one project has only from another one, by merging, is left out.
+    What one project has only from another one, by merging, is left out.
 
-    Examples:
+    Example:
 
         sciextract agree anna.sciextract ben.sciextract
-
-        sciextract agree anna.sciextract ben.sciextract cleo.sciextract --json
     """
     from contextlib import ExitStack
 
@@ -160,19 +148,15 @@ def adjudicate(
     ),
     take: Literal["mine", "theirs", "majority"] | None = typer.Option(
         None,
-        help="Resolve the difference of --key, or all that are listed, in favour of one side, or of the side of most annotators where there is one.",
+        help="Resolve --key, or all that are listed, for one side, or for that of most annotators.",
     ),
     key: list[str] | None = option("K", "Only this difference; repeatable."),
     author: AuthorOption = None,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the differences between sources, and resolve them.
 
-    Where three annotators or more have finished the types of a difference, the list shows what most of them say.
-
     Examples:
-
-        sciextract adjudicate --project parsing.sciextract
 
         sciextract adjudicate --key 1f0c2a9b77d4 --take theirs
 

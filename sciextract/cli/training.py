@@ -54,15 +54,14 @@ class RetrainOptions:
         None, metavar="NAME", help="Name of the new model (default: the project's)."
     )
     no_cross_validation: bool = flag(
-        "Compare on the held-out abstracts only, also where they are too few to decide.",
-        "--no-cross-validation",
+        "Compare on the held-out abstracts only, however few.", "--no-cross-validation"
     )
     data: str | None = option(
         "FILE|DIR", "Training documents with gold, or a folder of splits; no project."
     )
     dev: str | None = option(
         "FILE|DIR",
-        "Documents for model selection and scores (default: the validation split of --data).",
+        "With --data: documents for model selection and scores (default: its validation split).",
     )
     output: str | None = option("DIR", "With --data: the model folder to write.")
     encoder: str | None = option("ID|DIR", "With --data: Hugging Face encoder to start from.")
@@ -74,9 +73,7 @@ class RetrainOptions:
     epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
     device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
     gpu: bool = flag("Same as --device cuda.", "--gpu")
-    processes: int | None = option(
-        "N", "With --data: number of processes that train together, each on its own GPU."
-    )
+    processes: int | None = option("N", "With --data: number of processes, each on its own GPU.")
     remote: str | None = option(
         "[USER@]HOST", "Train on this machine over ssh; ~/.ssh/config applies."
     )
@@ -156,20 +153,12 @@ class RetrainOptions:
 def retrain(options: RetrainOptions) -> None:
     """Train on the corrections of a project, and use the new model if it is better.
 
-    Training starts from the model in use, on a snapshot of the project. Both models are compared on held-out
-    abstracts. The new model is registered, and used only if it is very likely better. Ctrl-C stops the run;
-    --run
-    DIR resumes it.
-
-    With --data, a model is trained from files, starting from any Hugging Face encoder.
+    Training starts from the model in use, on a snapshot of the project. Both models are compared on held-out abstracts.
+    Ctrl-C stops the run; --run DIR resumes it. With --data, a model is trained from files.
 
     Examples:
 
-        sciextract retrain --project parsing.sciextract
-
-        sciextract retrain --gpu --base scierc-train.jsonl
-
-        sciextract retrain --remote gpubox --gpu
+        sciextract retrain --base scierc-train.jsonl --gpu
 
         sciextract retrain --encoder KISTI-AI/scideberta-cs --data train.jsonl --dev dev.jsonl --output my-model
     """
@@ -199,21 +188,18 @@ def learn(
     output: str | None = option("DIR", "Write this folder instead of registering the model."),
     model: str | None = option(
         "NAME|DIR",
-        "Model to learn on (default: the one in use where it knows the labels, else the best by folds).",
+        "Model to learn on (default: the one in use if it knows the labels, else the best).",
     ),
     as_json: JsonOption = False,
 ) -> None:
     """Make a model of the corrections of a project, in seconds, without PyTorch.
 
-    The encoder of a model stays as it is; only its heads are learned. The result is used like any model, with
-    --model or models use. It is cross-validated over the finished abstracts: the scores say what to expect on
-    others of the kind, and annotate --promise chooses thresholds by them.
+    Only the heads of a model are learned. Cross-validated scores say what to expect on other abstracts of the kind;
+    annotate --promise chooses thresholds by them.
 
-    Examples:
+    Example:
 
-        sciextract learn --project alloys.sciextract
-
-        sciextract learn --project alloys.sciextract --name alloys --output alloys-model
+        sciextract learn --name alloys
     """
     from sciextract.cli.training_screen import show_learned
     from sciextract.retraining.run import model_name

@@ -31,7 +31,7 @@ def tui(
         "NAME|FILE", "Label schema of a new project (default: the model's)."
     ),
     model: str | None = option(
-        "M", "sci, bio, science, auto (chosen by the words), a model folder or hub id."
+        "M", "sci, bio, science, auto (by the abstract's words), a model folder or hub id."
     ),
     author: AuthorOption = None,
     project: ProjectOption = None,
@@ -50,8 +50,6 @@ def tui(
     Examples:
 
         sciextract tui refs.bib
-
-        sciextract tui parsing.sciextract --author ann
 
         sciextract tui parsing.sciextract --author ben --web
     """

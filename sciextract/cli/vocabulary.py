@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from sciextract.cli.console import (
-    JsonLinesOption,
     JsonOption,
     ProjectOption,
     argument,
@@ -24,7 +23,7 @@ from sciextract.text.english import counted
 
 vocabulary = command_group(
     "vocabulary",
-    "Import vocabularies that mentions are linked to, look words up in them, and check the links of a project.\n\n"
+    "Import vocabularies to link mentions to, look words up, and check links.\n\n"
     'A schema names them: an attribute \'link\' with kind = "link" and vocabularies = ["NAME"].',
     alone=True,
 )
@@ -42,11 +41,9 @@ def import_(
 
     It lies beside your models, not in a project. Links stay in projects when it is replaced or removed.
 
-    Examples:
+    Example:
 
         sciextract vocabulary import doid.obo --name DOID
-
-        sciextract vocabulary import thesaurus.ttl --name UAT --force
     """
     from sciextract.vocabulary.file import file_of, import_vocabulary
 
@@ -62,13 +59,8 @@ def import_(
 
 
 @vocabulary.command("list")
-def list_(as_json: JsonLinesOption = False) -> None:
-    """List the vocabularies that were imported.
-
-    Example:
-
-        sciextract vocabulary list
-    """
+def list_(as_json: JsonOption = False) -> None:
+    """List the vocabularies that were imported."""
     from sciextract.vocabulary.file import Vocabulary, list_vocabularies
 
     for name in list_vocabularies():
@@ -79,7 +71,7 @@ def list_(as_json: JsonLinesOption = False) -> None:
 
 
 @vocabulary.command()
-def find(name: _Name, words: str = argument("WORDS", "A mention."), as_json: JsonLinesOption = False) -> None:  # fmt: skip
+def find(name: _Name, words: str = argument("WORDS", "A mention."), as_json: JsonOption = False) -> None:  # fmt: skip
     """Show the candidates for a mention, the likeliest first.
 
     Example:
@@ -100,12 +92,7 @@ def find(name: _Name, words: str = argument("WORDS", "A mention."), as_json: Jso
 
 @vocabulary.command()
 def remove(name: _Name, as_json: JsonOption = False) -> None:
-    """Remove a vocabulary. Links to it stay in projects.
-
-    Example:
-
-        sciextract vocabulary remove DOID
-    """
+    """Remove a vocabulary. Links to it stay in projects."""
     from sciextract.vocabulary.file import Vocabulary, file_of
 
     Vocabulary(name).close()
@@ -115,12 +102,7 @@ def remove(name: _Name, as_json: JsonOption = False) -> None:
 
 @vocabulary.command()
 def check(project: ProjectOption = None, as_json: JsonOption = False) -> None:
-    """Count the links of a project, and those to ids that the vocabularies do not have (any more).
-
-    Example:
-
-        sciextract vocabulary check --project genes.sciextract
-    """
+    """Count a project's links, and those that the vocabularies lack."""
     from sciextract.vocabulary.links import count_links
 
     with open_chosen_project(project, read=True) as opened:

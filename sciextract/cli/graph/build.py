@@ -39,36 +39,31 @@ class BuildOptions:
     )
     graph: GraphOption
     generic: list[str] | None = option(
-        "LABEL",
-        "Entity type of mentions that name nothing specific (default: Generic); repeatable.",
-        "--generic",
+        "LABEL", "Entity type of generic mentions (default: Generic); repeatable.", "--generic"
     )
     acronym_share: float = option(
         "P",
-        "An acronym without its expansion gets the one that at least this share of the "
-        "abstracts gives; 1: only if all agree.",
+        "Expand an acronym without expansion as at least this share of the abstracts does.",
         min=0.5,
         max=1,
         default=0.8,
     )
     symmetric: list[str] | None = option(
         "LABEL",
-        "A relation type without direction (default: those of the bundled label schemas, such "
-        "as COMPARE; '' for none); repeatable.",
+        "A relation type without direction (default: those of the bundled schemas; '' for none); repeatable.",
         "--symmetric",
     )
     least_score: float | None = option(
-        "P", "Leave out relations below this score; 0: none (default: of bio, those right less than 7 times in 10).",
-        min=0, max=1,
+        "P", "Leave out relations below this score (default: of bio, those right less than 7 times in 10).",
+        min=0, max=1
     )  # fmt: skip
     measurement: list[str] | None = option(
         "LABEL",
-        "Entity type of what is measured, for results (default: Metric); repeatable.",
+        "Entity type of metrics, for results (default: Metric); repeatable.",
         "--measurement",
     )
     no_synonyms: bool = flag(
-        "Do not merge the synonyms that come with sciextract, such as glyburide and glibenclamide.",
-        "--no-synonyms",
+        "Do not merge the bundled synonyms, such as glyburide and glibenclamide.", "--no-synonyms"
     )
     only_decided: bool = flag(
         "From projects, only items that a person has decided.", "--only-decided"
@@ -87,12 +82,10 @@ class BuildOptions:
 def build(options: BuildOptions) -> None:
     """Add predictions to a graph; a missing graph file is created.
 
-    An abstract that is already in the graph is not counted twice; a changed one replaces its earlier version.
-    Repeat the command to resume an interrupted build.
+    No abstract is counted twice; a changed one replaces its earlier version. Repeat the command to resume an
+    interrupted build.
 
-    Examples:
-
-        sciextract graph build predictions.jsonl --graph field.graph
+    Example:
 
         sciextract graph build parts/ newest.jsonl.gz --graph field.graph
     """

@@ -19,12 +19,10 @@ if TYPE_CHECKING:
 graph = command_group(
     "graph",
     "Build a knowledge graph from many abstracts, and query it.\n\n"
-    "Nodes are the things that abstracts mention, edges the relations between them. Every merge records its rule,"
-    " every edge the sentences that support it.",
+    "Nodes are the things that abstracts mention, edges the relations between them.",
     alone=True,
 )
 GraphOption = Annotated[Path, option("FILE", "The graph file.", "--graph", default=...)]
-JsonObjectOption = Annotated[bool, flag("Print one JSON object.", "--json", default=...)]
 RelationOption = Annotated[str | None, option("TYPE", "Only relations of this type.", default=...)]
 TypeOption = Annotated[
     str | None, option("TYPE", "Only nodes mostly of this type.", "--type", default=...)
@@ -41,7 +39,7 @@ WithGenericOption = Annotated[
 WithNarrowerOption = Annotated[
     bool,
     flag(
-        "Count its kinds as well: nodes whose name ends in its name, and hyponyms.",
+        "Count its kinds, too: hyponyms, and nodes whose name ends in its name.",
         "--with-narrower",
         default=...,
     ),

@@ -40,13 +40,9 @@ def export(
 ) -> None:
     """Export the graph for other programs, with sentence positions but no text.
 
-    Examples:
+    Example:
 
         sciextract graph export --to graphml --output field.graphml --graph field.graph
-
-        sciextract graph export --to neo4j-csv --least 5 --output field-csv --graph field.graph
-
-        sciextract graph export --to vosviewer --least 5 --output field-map --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.export import export_graph
@@ -65,14 +61,14 @@ def table(
     graph: GraphOption,
     with_sentences: bool = flag("Each value with its sentence.", "--with-sentences"),
     to: Literal["csv", "xlsx", "md", "html"] | None = typer.Option(
-        None, help="Form of the table (default: what the name of the file says, else csv)."
+        None, help="Format (default: by the file's name, else csv)."
     ),
     output: Path | None = option("PATH", "The file to write (default: standard output)."),
-    excel: bool = flag("CSV that Excel opens by a double click.", "--excel"),
+    excel: bool = flag("CSV for Excel, with a byte order mark.", "--excel"),
     force: ForceOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the values that papers about a node report: method, data, metric, value, unit, and what is compared.
+    """Write the values that papers about a node report, a row a value.
 
     Example:
 
@@ -108,15 +104,13 @@ def survey(
     as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Write what the graph tells about a node as a survey to quote from, with its sentences and papers.
+    """Write a survey of a node to quote from, with sentences and papers.
 
     A folder holds survey.md (with citations for Pandoc), survey.html and survey.bib.
 
     Example:
 
         sciextract graph survey "speech translation" --output survey --graph field.graph
-
-        sciextract graph survey "speech translation" --output survey.html --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
@@ -144,7 +138,7 @@ def view(
     most: int = option("N", "With NODE: maximum number of neighbours.", min=1, max=200, default=24),
     edges: int = option(
         "N",
-        "Without NODE: maximum number of edges; those with the most abstracts are kept.",
+        "Without NODE: maximum number of edges, those with the most abstracts.",
         min=1,
         default=10_000,
     ),
@@ -156,8 +150,7 @@ def view(
 ) -> None:
     """Write the graph, or a node and its neighbours, as a page for a browser.
 
-    The page offers search, filters and links from nodes to sentences and papers. It is one file and needs no
-    network. It contains sentences of your abstracts.
+    The page is one file, needs no network, and contains sentences of your abstracts.
 
     Examples:
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from sciextract.cli.console import ForceOption, JsonLinesOption, flag, option, say
+from sciextract.cli.console import ForceOption, JsonOption, flag, option, say
 from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
@@ -27,10 +27,7 @@ YearOption = Annotated[str | None, option("YEARS", "2020, 2015-2020, 2015- or -2
 MostOption = Annotated[
     int | None,
     option(
-        "N",
-        "Maximum number of rows (default: 20 on the screen, all in a file).",
-        min=1,
-        default=...,
+        "N", "Maximum number of rows (default: 20 on screen, all in a file).", min=1, default=...
     ),
 ]
 
@@ -47,18 +44,13 @@ def papers(
     limit: MostOption = None,
     output: Path | None = option("FILE", "Write .csv or .bib (BibTeX) instead."),
     force: ForceOption = False,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the papers that mention a node, newest first, with sentences.
 
-    Title, venue, DOI and authors come from the fields of the annotated records. Sentences that mention all
-    requested nodes come first. Output files contain the sentences as well.
+    Example:
 
-    Examples:
-
-        sciextract graph papers BLEU --year 2018- --graph field.graph
-
-        sciextract graph papers Transformer --with "low-resource translation" --output papers.bib --graph field.graph
+        sciextract graph papers Transformer --with "low-resource translation" --year 2018- --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
@@ -141,18 +133,16 @@ def results(
     differences: bool = flag("List improvements instead of values.", "--differences"),
     with_narrower: WithNarrowerOption = False,
     limit: MostOption = None,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List results that abstracts report, as leaderboards by material, metric and method.
 
-    Numbers are read from single sentences that name a metric; ambiguous ones are left out, those without a data set
-    come last. Check the sentence before you quote a number.
+    Numbers are read from single sentences that name a metric; ambiguous ones are left out. Check the sentence before
+    you quote a number.
 
-    Examples:
+    Example:
 
         sciextract graph results --metric BLEU --year 2020- --graph field.graph
-
-        sciextract graph results --material ImageNet --limit 100 --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import JsonLinesOption, flag, option, say
+from sciextract.cli.console import JsonOption, flag, option, say
 from sciextract.cli.graph.group import (
     GraphOption,
-    JsonObjectOption,
     LimitOption,
     NodeArgument,
     RelationOption,
@@ -42,13 +41,11 @@ def neighbours(
     sentences: SentencesOption = 0,
     with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
-    as_json: JsonObjectOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show a node: its spellings, the rules that merged them, and its related nodes.
 
-    Examples:
-
-        sciextract graph neighbours "support vector machine" --graph field.graph
+    Example:
 
         sciextract graph neighbours SVM --relation USED-FOR --direction out --sentences 2 --graph field.graph
     """
@@ -108,30 +105,27 @@ def together(
     graph: GraphOption,
     label: TypeOption = None,
     relation: str | None = option(
-        "TYPE", "Count only abstracts where the other node is in a relation of this type."
+        "TYPE", "Count only abstracts where the nodes are in this relation."
     ),
     by: Literal["count", "lift"] = typer.Option(
-        "count", help="Rank by abstracts, or by the lower end of the lift's interval."
+        "count", help="Rank by abstracts, or by the lower end of lift."
     ),
     least: int = option("N", "Only nodes that at least N abstracts share.", min=1, default=2),
-    versus: str | None = option("NODE", "Show in how many abstracts they are with this node, too."),
+    versus: str | None = option("NODE", "Compare with this node."),
     with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     to: Literal["table", "csv", "json"] = typer.Option(
-        "table", "--to", help="A table for reading, CSV, or one JSON object per line."
+        "table", "--to", help="Table, CSV, or one JSON object per line."
     ),
 ) -> None:
-    """List the nodes that abstracts mention together with a node, each with a sentence to quote.
+    """List the nodes that abstracts mention together with a node, with sentences.
 
     Lift is the number of abstracts that mention both, over the number expected by chance, with its 95 % interval.
-    With --relation COMPARE: what abstracts about NODE compare; EVALUATE-FOR: what they are evaluated with and on.
 
     Examples:
 
         sciextract graph together "speech recognition" --type Material --graph field.graph
-
-        sciextract graph together BERT --relation COMPARE --to csv --graph field.graph
 
         sciextract graph together BLEU --versus COMET --type Task --graph field.graph
     """
@@ -182,15 +176,13 @@ def top(
     since: int | None = option("YEAR", "Count only abstracts from this year on."),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """List the nodes with the most abstracts.
 
-    Examples:
+    Example:
 
         sciextract graph top --type Method --since 2020 --graph field.graph
-
-        sciextract graph top --limit 50 --json --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import top as first_nodes
@@ -218,24 +210,20 @@ def gaps(
     node: NodeArgument,
     graph: GraphOption,
     label: str | None = option(
-        "TYPE",
-        "Entity type to list (default: Task for a Method, else Method, else the type of the node).",
-        "--type",
+        "TYPE", "Entity type to list (default: Task for a Method, else Method).", "--type"
     ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """List nodes that abstracts hardly ever mention together with a node, although chance alone would.
+    """List nodes that abstracts mention together less often than by chance.
 
-    "expected" is the number of abstracts that would mention both by chance, at least 3; "chance" is the
-    probability of so few. "nearest" are combinations that exist, and their abstracts.
+    "expected" is the number of abstracts by chance, at least 3; "chance" is the probability of so few. "nearest" are
+    combinations that exist.
 
-    Examples:
+    Example:
 
-        sciextract graph gaps "knowledge distillation" --graph field.graph
-
-        sciextract graph gaps "speech translation" --type Method --limit 50 --graph field.graph
+        sciextract graph gaps "speech translation" --type Method --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.combinations import gaps as gaps_of
@@ -269,19 +257,15 @@ def subtopics(
     ),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Divide a field into subtopics: nodes that abstracts mention together.
 
-    The 500 most mentioned nodes, without those in more than 15 % of the abstracts, are divided into Louvain
-    communities. An abstract counts for the subtopic with most of its nodes. Titles are the nodes that tell its
-    abstracts from all others (log-odds). The same graph and options give the same subtopics.
+    Louvain communities of the 500 most mentioned nodes, without those in more than 15 % of the abstracts.
 
-    Examples:
+    Example:
 
-        sciextract graph subtopics --graph field.graph
-
-        sciextract graph subtopics --of "low-resource languages" --least 3 --resolution 1.5 --graph field.graph
+        sciextract graph subtopics --of "low-resource languages" --least 3 --graph field.graph
     """
     from sciextract.graph.database import open_graph
     from sciextract.graph.queries.nodes import find_node
@@ -325,16 +309,14 @@ def trends(
     with_narrower: bool = flag("Count abstracts that name a hyponym, too.", "--with-narrower"),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Show trends: rising and falling nodes.
 
-    A trend is the slope of a node's share of abstracts over the last years, in percentage points per year; z is
-    the slope in standard errors. Trends are ranked by the bound of the 95 % interval nearer to zero ("at
-    least"). A node that is certainly below its peak does not count as rising. Years with few abstracts are
-    pooled.
+    A trend is the slope of a node's share of abstracts, in percentage points per year; z is the slope in standard
+    errors. Trends are ranked by the bound of the 95 % interval nearer to zero ("at least").
 
-    Examples:
+    Example:
 
         sciextract graph trends rising --type Method --since 2015 --graph field.graph
     """

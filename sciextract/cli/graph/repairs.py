@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sciextract.cli.console import (
     ForceOption,
-    JsonLinesOption,
+    JsonOption,
     QuietOption,
     argument,
     is_terminal,
@@ -93,23 +93,19 @@ def repairs(
     undo: int | None = option("N", "Take back the repair of this number.", min=1),
     source: Path | None = option(
         "FILE.tsv",
-        "Add the repairs of a file; of a vocabulary (id, name, synonyms), synonyms are merged.",
+        "Add the repairs of a file, or merge the synonyms of a vocabulary (id, name, synonyms).",
         "--import",
     ),
     output: Path | None = option("FILE.tsv", "Write the repairs as a vocabulary for other graphs."),
     force: ForceOption = False,
-    as_json: JsonLinesOption = False,
+    as_json: JsonOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """List what readers repaired in a graph, take it back, or exchange it as a vocabulary file.
+    """List the repairs of a graph, take one back, or exchange them as a file.
 
     Examples:
 
-        sciextract graph repairs --graph field.graph
-
         sciextract graph repairs --undo 3 --graph field.graph
-
-        sciextract graph repairs --output repairs.tsv --graph field.graph
 
         sciextract graph repairs --import repairs.tsv --graph other.graph
     """
