@@ -125,8 +125,7 @@ class QuoteFinder:
         sentence, each by a few letters. It is never a part of a word.
         """
         quote = quote.strip()
-        # Nobody quotes more than there is: a file may have megabytes in the place of a quote.
-        if len(quote) > 2 * len(self._text):
+        if self._is_too_long(quote):
             return []
         plain = fold(quote).text
         for fit, spans in (  # each is looked for only where the one before has found nothing
@@ -146,7 +145,14 @@ class QuoteFinder:
 
     def cuts_words(self, quote: str) -> bool:
         """Whether a quote stands in the text, but as a part of longer words only."""
-        return not self.find(quote) and fold(quote.strip()).text in self._folded.text
+        quote = quote.strip()
+        if self._is_too_long(quote) or self.find(quote):
+            return False
+        return fold(quote).text in self._folded.text
+
+    def _is_too_long(self, quote: str) -> bool:
+        """Nobody quotes more than there is: a file may have megabytes in the place of a quote."""
+        return len(quote) > 2 * len(self._text)
 
     def _find_written(self, quote: str, joints: str) -> Iterator[Span]:
         """Where a quote stands as whole words, whatever its case, and whichever signs of ``joints`` are between them."""
