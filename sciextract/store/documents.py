@@ -10,9 +10,11 @@ import sys
 import zlib
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from dataclasses import fields as fields_of
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -36,6 +38,7 @@ from sciextract.documents.papers import SEEN, PaperIndex, PaperRecord, described
 from sciextract.store.rows import IN_VIEW, finished_sql
 from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
 
+_Item = TypeVar("_Item", Entity, Relation, Cluster, Attribute)
 _COUNTS = struct.Struct("<II")
 
 
@@ -254,40 +257,20 @@ def texts_by_name(connection: sqlite3.Connection) -> dict[str, dict[str, int]]:
 
 def encode_annotations(annotations: Annotations, covered: Iterable[str] | None = None) -> bytes:
     """Annotations with their candidates as bytes, perhaps with what was looked for; equal ones give equal bytes."""
-    entities = []
-    for entity in annotations.entities:
-        fragments, more = [_edges(span) for span in entity.fragments], _labels(entity.alternatives)
-        said = (entity.label, entity.score, entity.state, entity.source)
-        entities.append([entity.id, fragments, *said, more])
-    relations = []
-    for relation in annotations.relations:
-        ends, more = (relation.head, relation.tail), _labels(relation.alternatives)
-        said = (relation.label, relation.score, relation.state, relation.source)
-        relations.append([relation.id, *ends, *said, more])
-    clusters = [
-        [c.id, c.mentions, c.score, c.state, c.source, c.mention_scores, c.mention_states]
-        for c in annotations.clusters
-    ]
-    candidates = None
-    if (found := annotations.candidates) is not None:
-        candidates = [
-            [[_edges(c.span), _labels(c.labels)] for c in found.spans],
-            [[_edges(c.head), _edges(c.tail), _labels(c.labels)] for c in found.pairs],
-            [[_edges(c.mention), _edges(c.antecedent), c.score] for c in found.links],
-        ]
     names = ("entities", "relations", "clusters", "candidates")
-    plain: dict[str, Any] = dict(
-        zip(names, (entities, relations, clusters, candidates), strict=True)
-    )
+    plain: dict[str, Any] = {name: getattr(annotations, name) for name in names}
     if annotations.attributes:
-        plain["attributes"] = [
-            [*(said.id, said.target, said.label, said.value, said.score, said.state, said.source),
-             _labels(said.alternatives)]
-            for said in annotations.attributes
-        ]  # fmt: skip
+        plain["attributes"] = annotations.attributes
     if covered is not None:
         plain["covered"] = sorted(covered)
-    return zlib.compress(json.dumps(plain, separators=(",", ":")).encode("ascii"), 6)
+    text = json.dumps(plain, separators=(",", ":"), default=lambda item: _VALUES[type(item)](item))
+    return zlib.compress(text.encode("ascii"), 6)
+
+
+# An item is the list of its values in the order of its fields: files rely on it.
+_ITEMS = (Entity, Relation, Cluster, Attribute)
+_PARTS = (Span, LabelScore, Candidates, SpanCandidate, PairCandidate, LinkCandidate)
+_VALUES = {kind: attrgetter(*(f.name for f in fields_of(kind))) for kind in (*_ITEMS, *_PARTS)}
 
 
 def digest_of(body: bytes) -> str:
@@ -298,20 +281,6 @@ def digest_of(body: bytes) -> str:
 def decode_annotations(body: bytes) -> Annotations:
     """The annotations in bytes that :func:`encode_annotations` made."""
     plain = json.loads(zlib.decompress(body))
-    entities = tuple(
-        Entity(
-            item, tuple(Span(*f) for f in spans), label, score, State(state), by, _to_labels(more)
-        )
-        for item, spans, label, score, state, by, more in plain["entities"]
-    )
-    relations = tuple(
-        Relation(item, head, tail, label, score, State(state), by, _to_labels(more))
-        for item, head, tail, label, score, state, by, more in plain["relations"]
-    )
-    clusters = tuple(
-        Cluster(item, tuple(ids), score, State(state), by, tuple(scores), tuple(map(State, states)))
-        for item, ids, score, state, by, scores, states in plain["clusters"]
-    )
     considered = None
     if plain["candidates"] is not None:
         spans, pairs, links = plain["candidates"]
@@ -320,11 +289,13 @@ def decode_annotations(body: bytes) -> Annotations:
             tuple(PairCandidate(Span(*a), Span(*b), _to_labels(labels)) for a, b, labels in pairs),
             tuple(LinkCandidate(Span(*a), Span(*b), score) for a, b, score in links),
         )
-    attributes = tuple(
-        Attribute(item, target, label, value, score, State(state), by, _to_labels(more))
-        for item, target, label, value, score, state, by, more in plain.get("attributes", ())
+    return Annotations(
+        _to_items(Entity, plain["entities"]),
+        _to_items(Relation, plain["relations"]),
+        _to_items(Cluster, plain["clusters"]),
+        considered,
+        _to_items(Attribute, plain.get("attributes", ())),
     )
-    return Annotations(entities, relations, clusters, considered, attributes)
 
 
 def decode_covered(body: bytes) -> list[str] | None:
@@ -333,16 +304,28 @@ def decode_covered(body: bytes) -> list[str] | None:
     return found
 
 
-def _edges(span: Span) -> list[int]:
-    return [span.char_start, span.char_end]
-
-
-def _labels(labels: Sequence[LabelScore]) -> list[list[Any]]:
-    return [[choice.label, choice.score] for choice in labels]
-
-
 def _to_labels(values: Sequence[Sequence[Any]]) -> tuple[LabelScore, ...]:
     return tuple(LabelScore(label, score) for label, score in values)
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "fragments": lambda spans: tuple(Span(*span) for span in spans),
+    "state": State,
+    "alternatives": _to_labels,
+    "mentions": tuple,
+    "mention_scores": tuple,
+    "mention_states": lambda states: tuple(map(State, states)),
+}
+_READERS = {
+    kind: [_READ.get(f.name, lambda value: value) for f in fields_of(kind)] for kind in _ITEMS
+}
+
+
+def _to_items(kind: type[_Item], rows: Iterable[Sequence[Any]]) -> tuple[_Item, ...]:
+    readers = _READERS[kind]
+    return tuple(
+        kind(*[read(value) for read, value in zip(readers, row, strict=True)]) for row in rows
+    )
 
 
 PAGE = 256

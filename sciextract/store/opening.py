@@ -1,4 +1,7 @@
-"""Making a project file, and opening one."""
+"""Making a project file, and opening one; a file of the version before is converted when it is opened to be written.
+
+What was logged before is never rewritten by that. docs/project-file.md says which versions are read.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +9,36 @@ import errno
 import getpass
 import logging
 import os
+import sqlite3
+from contextlib import closing, suppress
 from pathlib import Path
 
 from sciextract import atomic
 from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
-from sciextract.errors import ProjectError, UsageError, as_command
+from sciextract.errors import ProjectError, ProjectVersionError, UsageError, as_command
 from sciextract.store import events
+from sciextract.store.maintenance.backup import Backup, list_backups, make_backup
 from sciextract.store.project import Project
 from sciextract.store.sqlite import (
     VERSION,
+    Connection,
+    Mode,
     check_project,
     connect,
     damaged,
+    first_value,
+    is_sound,
     mode_for,
     now,
+    primary_code,
+    settle,
+    snapshot,
     transaction,
     translated,
 )
 from sciextract.store.state_tables import save_label_schema
-from sciextract.store.tables import create_tables, find_alterations
+from sciextract.store.tables import ATTRIBUTES, DECISIONS, create_tables, find_alterations
 from sciextract.text.characters import visible
 
 USER_VARIABLE = "SCIEXTRACT_USER"
@@ -85,13 +98,10 @@ def open_project(
     file = Path(path)
     version, mode, notice = check_project(file), mode_for(file), ""
     mode = "read" if read and mode == "write" else mode
-    if version < VERSION:
-        from sciextract.store import migrations  # hardly ever needed
-
-        if mode == "write":
-            notice = migrations.convert(file, person(author))
+    if version < VERSION and mode == "write":
+        notice = _convert(file)
     if version < VERSION and mode != "write":
-        connection = migrations.open_converted(file, mode, person(author))
+        connection = _open_converted(file, mode)
     else:
         connection = connect(file, mode, busy_seconds)
     try:
@@ -142,3 +152,83 @@ def _build(path: Path, schema: LabelSchema, author: str) -> None:
         connection.execute("PRAGMA journal_mode = DELETE")
     finally:
         connection.close()
+
+
+def _convert(path: Path) -> str:
+    """Convert a file that can be written in one transaction, after a backup; after an error it is as it was.
+
+    Returns:
+        What was done, for the person who opens it; empty where another process did it meanwhile.
+    """
+    with closing(connect(path, "write")) as connection:
+        try:
+            with transaction(connection, path):
+                version = first_value(connection, "PRAGMA user_version")
+                if version == VERSION:
+                    return ""
+                # Through another connection: SQLite copies no database that is being written by the same one.
+                with closing(connect(path, "read")) as before:
+                    backup = _back_up(before, path, f"version {version}")
+                _upgrade(connection, path)
+        finally:
+            settle(connection)
+    return f"{path.name} was converted from project version {version} to {VERSION}; as it was, it is kept as {backup.path}"
+
+
+def _open_converted(path: Path, mode: Mode) -> Connection:
+    """A temporary copy of a file of an earlier version as it would be after conversion: the file is only read."""
+    connection = sqlite3.connect("", isolation_level=None, factory=Connection)
+    try:
+        with translated(path):
+            with closing(connect(path, mode)) as source, snapshot(source):
+                connection.file = source.file
+                source.backup(connection)
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("BEGIN")
+            _upgrade(connection, path)
+            connection.execute("COMMIT")
+            connection.execute("PRAGMA query_only = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _back_up(connection: Connection, path: Path, reason: str) -> Backup:
+    """A backup, or the latest one where that has the same events: tries that fail push no other backup out."""
+    last = "SELECT id, hash FROM event ORDER BY id DESC LIMIT 1"
+    for latest in list_backups(path)[:1]:
+        with suppress(ProjectError, sqlite3.Error), closing(connect(latest.path, "read")) as kept:
+            same = kept.execute(last).fetchall() == connection.execute(last).fetchall()
+            if same and latest.reason == reason.replace(" ", "-") and is_sound(latest.path):
+                return latest
+    return make_backup(connection, path, reason)
+
+
+def _upgrade(connection: Connection, path: Path) -> None:
+    """Convert within the caller's transaction.
+
+    Raises:
+        ProjectVersionError: The tables are not those of the version.
+        ProjectDamagedError: A trigger, an index or a view was put upon them, which would change what is written.
+    """
+    version = first_value(connection, "PRAGMA user_version")
+    if foreign := find_alterations(connection, earlier=True):
+        raise damaged(path, foreign[0])
+    problem = ""
+    try:
+        connection.execute(ATTRIBUTES)
+        connection.execute("DROP VIEW decision")
+        connection.execute(DECISIONS)
+        problem = next(iter(find_alterations(connection)), "")
+    except sqlite3.OperationalError as error:
+        if primary_code(error) != sqlite3.SQLITE_ERROR:  # a full disk is one of the others
+            raise
+        problem = str(error)
+    if problem:
+        raise ProjectVersionError(
+            f"{path} says that it has project version {version}, but its tables are not of that version ({problem})",
+            "a sciextract from between two releases wrote it: export it there as jsonl, and import that into a new project",
+        )
+    connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -298,7 +298,7 @@ COLUMNS = {
 }
 """Per state table the columns without ``document_id`` and ``surface_id``."""
 ADDED_IN_2 = {ProgressRow.TABLE: {"covered": "[]"}}
-"""Columns that logs of version 1 do not have, by table, with what they held then."""
+"""Columns that the first events of a file made at version 1 do not have, by table, with what they held then."""
 _ORIGINAL = {
     EntityRow.TABLE: ("label", "fragments"),
     RelationRow.TABLE: ("label", "head", "tail"),

@@ -235,8 +235,8 @@ def local_time(at: str) -> str:
 
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
 VERSION = 3
-OLDEST_VERSION = 1
-"""Files from this version on are converted when they are opened (:mod:`sciextract.store.migrations`)."""
+OLDEST_VERSION = 2
+"""Files from this version on are converted when they are opened (:mod:`sciextract.store.opening`)."""
 KEPT_ASIDE = ".before-restore"
 """How the name of a file ends that a restored backup has replaced."""
 BUSY_SECONDS = 30.0

@@ -13,13 +13,13 @@ from sciextract.store.sqlite import VERSION
 from tests.cli.conftest import Command
 from tests.unit.store.released import SCRIPT, load
 
-FIRST = SCRIPT.with_name("version_1.sql")
+EARLIER = SCRIPT.with_name("version_2.sql")
 
 
 @pytest.fixture
 def old(work: Path) -> Path:
     """The only project here."""
-    return load(work / "old.sciextract", FIRST)
+    return load(work / "old.sciextract", EARLIER)
 
 
 def _version(path: Path) -> int:
@@ -37,12 +37,12 @@ def test_reading_commands_leave_it(command: Command, old: Path) -> None:
 def test_writing_commands_convert_it_and_name_the_backup(
     command: Command, old: Path, work: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    other = load(work / "other.sciextract", FIRST)
+    other = load(work / "other.sciextract", EARLIER)
     merged = command("merge", other, "--project", old)
     assert merged.code == ExitCode.DONE, merged.err
-    backup = next((work / "old.sciextract-backups").glob("*version-1*"))
+    backup = next((work / "old.sciextract-backups").glob("*version-2*"))
     assert backup.name in caplog.text  # pytest takes what else goes to standard error
-    assert (_version(old), _version(other)) == (VERSION, 1)
+    assert (_version(old), _version(other)) == (VERSION, 2)
     restored = command("backup", "--restore", backup, "--project", old)
-    assert (restored.code, _version(old)) == (ExitCode.DONE, 1)
+    assert (restored.code, _version(old)) == (ExitCode.DONE, 2)
     assert command("doctor", "--project", old).code == ExitCode.DONE

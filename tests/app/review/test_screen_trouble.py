@@ -59,10 +59,10 @@ class TestBrokenProjects:
     async def test_one_of_an_earlier_version_is_converted_and_the_backup_named(
         self, tmp_path: Path
     ) -> None:
-        old = load(tmp_path / "p.sciextract", SCRIPT.with_name("version_1.sql"))
+        old = load(tmp_path / "p.sciextract", SCRIPT.with_name("version_2.sql"))
         async with opened(old) as (app, pilot):
             assert isinstance(app.screen, ReviewScreen)
-            await until_shown(pilot, "converted from project version 1")
+            await until_shown(pilot, "converted from project version 2")
 
 
 class TestReadOnly:
