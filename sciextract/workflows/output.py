@@ -305,6 +305,7 @@ _OWN_FOLDERS = (
     ("TypeSystem.xml", "*.xmi"),
     ("survey.md", "survey.html", "survey.bib", "trend.svg"),
     ("nodes.csv", "relationships.csv", "papers.csv", "mentions.csv"),
+    ("map.txt", "network.txt"),
 )
 
 

@@ -117,7 +117,7 @@ def test_vosviewer_tables(field_graph: Path, hostile_graph: Path, tmp_path: Path
     assert found[frozenset(("support vector machine", "treebanks"))] == 2
     assert dict(zip(names, things["weight<Abstracts>"], strict=True))["treebanks"] == 3
     rows = (export(hostile_graph, "vosviewer", tmp_path / "h") / "map.txt").read_text("utf-8")
-    assert {line.count("\t") for line in rows.splitlines()} == {4}
+    assert {line.count("\t") for line in rows.splitlines()} == {4} and '"' not in rows
     with pytest.raises(UsageError):
         export(field_graph, "vosviewer", tmp_path / "papers", papers=True)
 
@@ -136,6 +136,16 @@ def test_only_what_several_abstracts_name(field_graph: Path, tmp_path: Path) -> 
 def test_an_empty_graph(format: GraphFormat, tmp_path: Path) -> None:
     build(tmp_path / "g.graph", abstract("x", "Nothing here.", {}))
     assert export(tmp_path / "g.graph", format, tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("format", ["graphml", "neo4j-csv", "vosviewer"])
+def test_an_export_may_be_replaced(format: GraphFormat, field_graph: Path, tmp_path: Path) -> None:
+    output = export(field_graph, format, tmp_path / "out")
+    with open_graph(field_graph) as connection:
+        export_graph(connection, field_graph, format, output, least=99, force=True)
+    assert "SVM" not in "".join(
+        file.read_text("utf-8") for file in (output, *output.glob("*")) if file.is_file()
+    )
 
 
 def test_nothing_is_replaced_unasked(field_graph: Path, tmp_path: Path) -> None:
