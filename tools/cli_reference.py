@@ -53,7 +53,7 @@ def reference() -> str:
         for text in helps.values()
         for name, meaning in _OPTION.findall(text)
     )
-    # The commonest meaning of a name: `--json` prints a summary, but lines in some commands.
+    # The commonest meaning of a name.
     meanings = {name: meaning for (name, meaning), _ in reversed(counts.most_common())}
     common = {option for option in meanings.items() if counts[option] >= _COMMON}
     escaped = r"\|"

@@ -1,8 +1,8 @@
 """Runs the commands that README.md and the tutorials show and writes down what they print.
 
 ``python tools/real_runs.py`` renews README.md, where the mark ``<!-- real run -->`` stands above a block, and the pages that
-begin with ``<!-- real runs -->``, where every console block is run, in order, in one folder with the sample data and the
-projects of earlier versions. With names of pages it renews only these.
+begin with ``<!-- real runs -->``, where every console block is run, in order, in one folder with the sample data. With names
+of pages it renews only these.
 """
 
 from __future__ import annotations
@@ -64,11 +64,10 @@ def renewed(page: str) -> str:
 
 
 def renewed_tutorial(page: str) -> str:
-    """The page with the output of its commands, run in order where only the sample data is and old projects are."""
+    """The page with the output of its commands, run in order where only the sample data is."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "sciextract"
-        for data in ("sample_data", "tests/fixtures/projects"):
-            shutil.copytree(ROOT / data, folder / data)
+        shutil.copytree(ROOT / "sample_data", folder / "sample_data")
 
         def run(block: re.Match[str]) -> str:
             commands = [line for line in block[1].split("\n") if line.startswith("$ ")]
