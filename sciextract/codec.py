@@ -114,7 +114,7 @@ def _described(words: str, place: str, values: object) -> str:
     name = place.removeprefix("$").lstrip(".").replace("[...]", ".*") or "the whole"
     expected, got, kind = words.partition(", got ")
     if not got:  # such as "Object missing required field epochs"
-        return f"{name}: {words}"
+        return f"{name}: {words}" if place.strip("$") else words
     found = [values]
     for key, number in _STEP.findall(place):
         if number == "...":  # msgspec does not say under which name of a mapping

@@ -8,14 +8,13 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+class Span(NamedTuple):
     """A range of Unicode code points of a document's text.
 
     >>> Span(0, 5).of("graph theory")
@@ -102,8 +101,7 @@ NOT_REJECTED = frozenset(State) - {State.REJECTED}
 """States of the items that plain gold consists of, and that are written where a format has no states."""
 
 
-@dataclass(frozen=True, slots=True)
-class LabelScore:
+class LabelScore(NamedTuple):
     """A label and its probability (0 to 1)."""
 
     label: str
@@ -245,6 +243,14 @@ class Candidates:
     spans: tuple[SpanCandidate, ...] = ()
     pairs: tuple[PairCandidate, ...] = ()
     links: tuple[LinkCandidate, ...] = ()
+
+    def ranges(self) -> Iterator[Span]:
+        """All spans that were considered."""
+        yield from (candidate.span for candidate in self.spans)
+        for pair in self.pairs:
+            yield from (pair.head, pair.tail)
+        for link in self.links:
+            yield from (link.mention, link.antecedent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
 from sciextract.codec import plain
-from sciextract.documents.annotations import (
-    Annotations,
-    Attribute,
-    Candidates,
-    Cluster,
-    Entity,
-    LabelScore,
-    Relation,
-    Span,
-)
-from sciextract.documents.document import (
-    AnnotatedDocument,
-)
+from sciextract.documents.annotations import Annotations, Attribute, Cluster, Entity, Relation
+from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.project_state import ProjectState
-from sciextract.formats.json_values import (
-    Record,
-    dump_line,
-)
+from sciextract.formats.json_values import Record, dump_line
 from sciextract.formats.layers import token_layers
 from sciextract.formats.scierc import layer_fields, sentence_strings
 from sciextract.formats.sink import ArraySink, LineWriter
@@ -87,7 +72,7 @@ def record_of(
         "text_sha256": document.document.text_sha256,
         "tokens": [token for sentence in sentences for token in sentence],
         "sentences": sentences,
-        "token_ranges": [_range(span) for span in layers.table.spans],
+        "token_ranges": [list(span) for span in layers.table.spans],
         **layer_fields(layers),
         "scores": {
             "ner": [[entity.score for _, entity in sentence] for sentence in layers.ner],
@@ -99,17 +84,17 @@ def record_of(
     annotations, text = document.annotations, document.document.text
     texts = {entity.id: entity.text_of(text) for entity in annotations.entities}
     record["entities"] = [
-        {**entity_record(entity), "text": texts[entity.id]} for entity in annotations.entities
+        {**item_record(entity), "text": texts[entity.id]} for entity in annotations.entities
     ]
     record["links"] = [
-        {**link_record(link), "head_text": texts[link.head], "tail_text": texts[link.tail]}
+        {**item_record(link), "head_text": texts[link.head], "tail_text": texts[link.tail]}
         for link in annotations.relations
     ]
-    record["groups"] = [group_record(cluster) for cluster in annotations.clusters]
+    record["groups"] = list(map(item_record, annotations.clusters))
     if annotations.attributes:
-        record["attributes"] = [attribute_record(item) for item in annotations.attributes]
+        record["attributes"] = list(map(item_record, annotations.attributes))
     if candidates and annotations.candidates is not None:
-        record["candidates"] = _candidates(annotations.candidates)
+        record["candidates"] = plain(annotations.candidates)
     if document.warnings:
         record["warnings"] = list(document.warnings)
     if document.project_state is not None:
@@ -122,32 +107,17 @@ def record_of(
     return record
 
 
-def entity_record(entity: Entity) -> Record:
-    """An element of ``entities``, without its text."""
-    fragments = [_range(fragment) for fragment in entity.fragments]
-    return {"id": entity.id, "fragments": fragments, **_label_fields(entity)}
+#: Fields of items that are written only where they say something.
+_OPTIONAL = ("alternatives", "mention_scores", "mention_states", "target", "value")
 
 
-def link_record(relation: Relation) -> Record:
-    """An element of ``links``, without the texts of its arguments."""
-    ends = {"head": relation.head, "tail": relation.tail}
-    return {"id": relation.id, **ends, **_label_fields(relation)}
-
-
-def group_record(cluster: Cluster) -> Record:
-    item = {"id": cluster.id, "mentions": list(cluster.mentions), **_made_by(cluster)}
-    if cluster.mention_scores:
-        item["mention_scores"] = list(cluster.mention_scores)
-    if cluster.mention_states:
-        item["mention_states"] = [state.value for state in cluster.mention_states]
-    return item
-
-
-def attribute_record(attribute: Attribute) -> Record:
-    """An element of ``attributes``; the abstract's have no target, flags no value."""
-    target = {"target": attribute.target} if attribute.target else {}
-    value = {"value": attribute.value} if attribute.value else {}
-    return {"id": attribute.id, **target, **_label_fields(attribute), **value}
+def item_record(item: Entity | Relation | Cluster | Attribute) -> Record:
+    """An element of ``entities``, ``links``, ``groups`` or ``attributes``, without texts."""
+    given = plain(item)
+    record = {name: value for name, value in given.items() if value or name not in _OPTIONAL}
+    if isinstance(item, Attribute) and item.value:
+        record["value"] = record.pop("value")  # it stands last since the first version
+    return record
 
 
 def _state_record(state: ProjectState, view: Annotations) -> Record:
@@ -156,42 +126,12 @@ def _state_record(state: ProjectState, view: Annotations) -> Record:
     shown |= {attribute.id for attribute in view.attributes}
     found = state.everything
     rejected = {
-        "entities": [entity_record(entity) for entity in found.entities if entity.id not in shown],
-        "links": [link_record(link) for link in found.relations if link.id not in shown],
-        "groups": [group_record(group) for group in found.clusters if group not in view.clusters],
-        "attributes": [attribute_record(item) for item in found.attributes if item.id not in shown],
+        "entities": [item_record(entity) for entity in found.entities if entity.id not in shown],
+        "links": [item_record(link) for link in found.relations if link.id not in shown],
+        "groups": [item_record(group) for group in found.clusters if group not in view.clusters],
+        "attributes": [item_record(item) for item in found.attributes if item.id not in shown],
     }
     more = plain(replace(state, everything=Annotations()))
     more["rejected"] = {name: items for name, items in rejected.items() if items}
     del more["everything"]
     return {name: value for name, value in more.items() if value or name == "layers"}
-
-
-def _label_fields(item: Entity | Relation | Attribute) -> Record:
-    labels = {"alternatives": _labels(item.alternatives)} if item.alternatives else {}
-    return {"label": item.label, **_made_by(item), **labels}
-
-
-def _made_by(item: Entity | Relation | Cluster | Attribute) -> Record:
-    return {"score": item.score, "state": item.state.value, "source": item.source}
-
-
-def _candidates(candidates: Candidates) -> Record:
-    spans, pairs, links = list[Record](), list[Record](), list[Record]()
-    for one in candidates.spans:
-        spans.append({"span": _range(one.span), "labels": _labels(one.labels)})
-    for pair in candidates.pairs:
-        ends = {"head": _range(pair.head), "tail": _range(pair.tail)}
-        pairs.append({**ends, "labels": _labels(pair.labels)})
-    for link in candidates.links:
-        both = {"mention": _range(link.mention), "antecedent": _range(link.antecedent)}
-        links.append({**both, "score": link.score})
-    return {"spans": spans, "pairs": pairs, "links": links}
-
-
-def _range(span: Span) -> list[int]:
-    return [span.char_start, span.char_end]
-
-
-def _labels(labels: Iterable[LabelScore]) -> list[list[str | float]]:
-    return [[other.label, other.score] for other in labels]

@@ -7,8 +7,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
+from sciextract.codec import convert
 from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.bibliography import NAMES, plain_name
 from sciextract.documents.document import AnnotatedDocument
@@ -26,6 +27,7 @@ from sciextract.formats.record_check import is_placeholder
 from sciextract.text.analyse import join_title
 
 Record = dict[str, Any]
+_Kind = TypeVar("_Kind")
 ParseOne = Callable[[Record, Source, int], AnnotatedDocument]
 """The document of an object, its file and its line."""
 
@@ -247,15 +249,18 @@ def span_at(value: object, text_length: int, field: str, place: Place) -> Span:
     raise place.unexpected(value, f"{allowed}", field=field)
 
 
-def number_at(value: object, field: str, place: Place) -> float:
-    """``value`` as a number.
+def typed_at(
+    value: object, kind: type[_Kind], field: str, place: Place, *, hint: str = ""
+) -> _Kind:
+    """``value`` as a dataclass, or what else :func:`sciextract.codec.convert` makes.
 
     Raises:
-        FormatError: It is something else.
+        FormatError: It has another shape.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise place.unexpected(value, "a number", field=field)
-    return value
+    try:
+        return convert(value, kind, field)
+    except FormatError as error:
+        raise place.error(error.problem, hint=hint) from None
 
 
 def object_at(value: object, field: str, place: Place) -> dict[str, Any]:

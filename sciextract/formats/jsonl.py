@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
 from itertools import accumulate, pairwise
 from typing import Any
 
-from sciextract.codec import convert
 from sciextract.documents.annotations import (
     Annotations,
     Attribute,
     Candidates,
     Cluster,
     Entity,
-    LabelScore,
-    LinkCandidate,
-    PairCandidate,
     Relation,
     Span,
-    SpanCandidate,
     State,
     TokenRange,
 )
@@ -42,20 +37,18 @@ from sciextract.formats.json_values import (
     key_of,
     label_at,
     list_at,
-    number_at,
     object_at,
     objects_at,
     read_lines,
     span_at,
     string_at,
     text_of,
+    typed_at,
     unknown_fields,
     with_usual_names,
 )
 from sciextract.formats.record_check import document_of, given_text, is_placeholder
 from sciextract.text.analyse import analyse
-
-_STATES = {state.value: state for state in State}
 
 
 def read_jsonl(source: Source) -> Iterator[ReadItem]:
@@ -143,8 +136,7 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         record = dict(record)
         foreign["attributes"] = record.pop("attributes")
     if "entities" in record:
-        items = _ItemReader(len(text), source.provenance, place)
-        annotations = items.annotations(record)
+        annotations = _items_of(record, len(text), source.provenance, place)
         tokens = _tokens(record, text, annotations, place)
     else:
         # Without the lossless form: annotations from the SciERC fields, if there are any.
@@ -152,17 +144,18 @@ def _exchange_record(record: Record, source: Source, line: int) -> AnnotatedDocu
         sentences = [[""] * len(sentence) for sentence in tokens.sentences]
         chosen = {layer: layer for layer in scierc.LAYERS if record.get(layer) is not None}
         annotations = scierc.annotations_at(record, chosen, sentences, tokens, source, place)
-    candidates = _candidates_at(record.get("candidates"), len(text), place)
+    candidates = None
+    if record.get("candidates") is not None:
+        candidates = typed_at(record["candidates"], Candidates, "candidates", place)
+        for span in candidates.ranges():
+            _check_ranges([span], len(text), "candidates", place)
     known = {*OWN_FIELDS, key_field}
     fields = unknown_fields(record, known, place) | foreign
     document = Document(key, text, tokens, fields)
-    remarks = list_at(record.get("warnings"), "warnings", place)
-    warnings = tuple([string_at(remark, "warnings", place) for remark in remarks])
+    warnings = typed_at(record.get("warnings") or (), tuple[str, ...], "warnings", place)
     model = None
     if record.get("model") is not None:
-        given = object_at(record["model"], "model", place)
-        names = [string_at(given.get(name), f"model.{name}", place) for name in ("name", "hash")]
-        model = ModelId(*names)
+        model = typed_at(record["model"], ModelId, "model", place)
     state = None
     if "entities" in record and record.get("project_state") is not None:
         state = _state_at(record, len(text), source.provenance, place)
@@ -180,11 +173,10 @@ def _state_at(record: Record, text_length: int, provenance: str, place: Place) -
         name: [*(record.get(name) or []), *list_at(rejected.get(name), name, place)]
         for name in ("entities", "links", "attributes")
     }
-    items = _ItemReader(text_length, provenance, place)
-    everything = items.annotations({**listed, "groups": [*groups.values()]})
-
+    listed["groups"] = [*groups.values()]
+    everything = _items_of(listed, text_length, provenance, place)
     values = {name: value for name, value in given.items() if name != "everything"}
-    state = convert(values, ProjectState, f"{place.path}:{place.line}: project_state")
+    state = typed_at(values, ProjectState, "project_state", place)
     try:
         decisions = tuple(replace(made, at=made.at.astimezone(UTC)) for made in state.decisions)
     except (ValueError, OverflowError) as error:
@@ -230,8 +222,7 @@ def _tokens(record: Record, text: str, annotations: Annotations, place: Place) -
     sentences = scierc.sentences_at(record["sentences"], place)
     if record.get("token_ranges") is None:
         return align_tokens(text, sentences, place)
-    listed = enumerate(list_at(record["token_ranges"], "token_ranges", place))
-    spans = tuple([span_at(at, len(text), f"token_ranges[{n}]", place) for n, at in listed])
+    spans = typed_at(record["token_ranges"], tuple[Span, ...], "token_ranges", place)
     forms = tuple([token for sentence in sentences for token in sentence])
     if len(forms) != len(spans):
         problem = f"{len(spans)} ranges found, but `sentences` hold {len(forms)} tokens"
@@ -249,153 +240,67 @@ def read_json(source: Source) -> Iterator[ReadItem]:
     return read_objects(source, lambda *record: [parse_record(*record)], numbered=True)
 
 
-class _ItemReader:
-    """Reads items of one record; ids are unique, and arguments must be entities."""
-
-    def __init__(self, text_length: int, provenance: str, place: Place) -> None:
-        self._length = text_length
-        self._provenance = provenance
-        self._place = place
-        self._ids: set[str] = set()
-        self._entities: set[str] = set()
-        self._relations: set[str] = set()
-
-    def annotations(self, record: Record) -> Annotations:
-        """The items of ``entities``, then those that refer to them: ``links``, ``groups``, ``attributes``."""
-        entities, relations, clusters, attributes = (
-            objects_at(record.get(name), name, self._place)
-            for name in ("entities", "links", "groups", "attributes")
-        )
-        return Annotations(
-            tuple([self.entity(*item) for item in entities]),
-            tuple([self.relation(*item) for item in relations]),
-            tuple([self.cluster(*item) for item in clusters]),
-            attributes=tuple([self.attribute(*item) for item in attributes]),
-        )
-
-    def entity(self, item: Record, field: str) -> Entity:
-        item_id = self._new_id(item, field)
-        self._entities.add(item_id)
-        where = f"{field}.fragments"
-        listed = list_at(item.get("fragments"), where, self._place)
-        fragments = tuple([span_at(pair, self._length, where, self._place) for pair in listed])
-        ascending = all(left.char_end <= right.char_start for left, right in pairwise(fragments))
-        if not fragments or not ascending:
-            allowed = "one or more ranges, ascending, apart"
-            raise self._place.unexpected(item.get("fragments"), allowed, field=where)
-        return Entity(
-            item_id,
-            fragments,
-            string_at(item.get("label"), f"{field}.label", self._place),
-            *self._made_by(item, field),
-            _labels_at(item.get("alternatives"), f"{field}.alternatives", self._place),
-        )
-
-    def relation(self, item: Record, field: str) -> Relation:
-        item_id = self._new_id(item, field)
-        self._relations.add(item_id)
-        return Relation(
-            item_id,
-            self._argument(item.get("head"), f"{field}.head"),
-            self._argument(item.get("tail"), f"{field}.tail"),
-            label_at(item.get("label"), f"{field}.label", self._place),
-            *self._made_by(item, field),
-            _labels_at(item.get("alternatives"), f"{field}.alternatives", self._place),
-        )
-
-    def cluster(self, item: Record, field: str) -> Cluster:
-        listed = list_at(item.get("mentions"), f"{field}.mentions", self._place)
-        mentions = tuple([self._argument(entity_id, f"{field}.mentions") for entity_id in listed])
-        where = {name: f"{field}.mention_{name}" for name in ("scores", "states")}
-        aligned = {}
-        for name, place in where.items():
-            aligned[name] = list_at(item.get(f"mention_{name}"), place, self._place)
-            if aligned[name] and len(aligned[name]) != len(mentions):
-                found = f"{len(aligned[name])} {name} found"
-                problem = f"{found}; expected {len(mentions)}, one a mention"
-                raise self._place.error(problem, field=place)
-        return Cluster(
-            self._new_id(item, field),
-            mentions,
-            *self._made_by(item, field),
-            tuple([number_at(score, where["scores"], self._place) for score in aligned["scores"]]),
-            tuple([self._state(state, where["states"]) for state in aligned["states"]]),
-        )
-
-    def attribute(self, item: Record, field: str) -> Attribute:
-        target = item.get("target")
-        if target is not None and target not in self._entities | self._relations:
-            allowed = "ids of this record's entities and links, or none for the abstract"
-            raise self._place.unexpected(target, allowed, field=f"{field}.target")
-        return Attribute(
-            self._new_id(item, field),
-            target or "",
-            label_at(item.get("label"), f"{field}.label", self._place),
-            string_at(item.get("value", ""), f"{field}.value", self._place),
-            *self._made_by(item, field),
-            _labels_at(item.get("alternatives"), f"{field}.alternatives", self._place),
-        )
-
-    def _new_id(self, item: Record, field: str) -> str:
-        item_id = label_at(item.get("id"), f"{field}.id", self._place)
-        if item_id in self._ids:
-            problem = f"{quoted(item_id)} found twice, ids are unique in a record"
-            raise self._place.error(problem, field=f"{field}.id")
-        self._ids.add(item_id)
-        return item_id
-
-    def _argument(self, value: object, field: str) -> str:
-        if not isinstance(value, str) or value not in self._entities:
-            raise self._place.unexpected(value, "ids of this record's entities", field=field)
-        return value
-
-    def _made_by(self, item: Record, field: str) -> tuple[float | None, State, str]:
-        score = item.get("score")
-        if score is not None:
-            score = number_at(score, f"{field}.score", self._place)
-        state = item.get("state", State.IMPORTED.value)
-        source = string_at(item.get("source", self._provenance), f"{field}.source", self._place)
-        return score, self._state(state, f"{field}.state"), source
-
-    def _state(self, value: object, field: str) -> State:
-        if not isinstance(value, str) or value not in _STATES:
-            raise self._place.unexpected(value, f"{', '.join(_STATES)}", field=field)
-        return _STATES[value]
+_KINDS: dict[str, type[Entity | Relation | Cluster | Attribute]] = {
+    "entities": Entity,
+    "links": Relation,
+    "groups": Cluster,
+    "attributes": Attribute,
+}
+"""The fields with items, those last that refer to others."""
+_HINT = f"schemas/export.schema.json describes every field; states are {', '.join(State)}"
 
 
-def _candidates_at(value: object, text_length: int, place: Place) -> Candidates | None:
-    """``candidates``, or ``None`` where the record has none."""
-    if value is None:
-        return None
-    record = object_at(value, "candidates", place)
+def _items_of(record: Record, text_length: int, provenance: str, place: Place) -> Annotations:
+    """The items of a record, each with an id of its own.
 
-    def each_of(name: str) -> Iterator[tuple[Record, str]]:
-        return objects_at(record.get(name), f"candidates.{name}", place)
-
-    def span(name: str, item: Record, field: str) -> Span:
-        return span_at(item.get(name), text_length, f"{field}.{name}", place)
-
-    def labels(item: Record, field: str) -> tuple[LabelScore, ...]:
-        return _labels_at(item.get("labels"), f"{field}.labels", place)
-
-    spans = [SpanCandidate(span("span", *item), labels(*item)) for item in each_of("spans")]
-    pairs = [
-        PairCandidate(span("head", *item), span("tail", *item), labels(*item))
-        for item in each_of("pairs")
-    ]
-    links = []
-    for item, field in each_of("links"):
-        ends = span("mention", item, field), span("antecedent", item, field)
-        links.append(LinkCandidate(*ends, number_at(item.get("score"), f"{field}.score", place)))
-    return Candidates(tuple(spans), tuple(pairs), tuple(links))
+    Raises:
+        FormatError: One has a wrong shape, or does not fit the text or the items before it.
+    """
+    found: dict[str, dict[str, Any]] = {name: {} for name in _KINDS}
+    for name, kind in _KINDS.items():
+        for given, field in objects_at(record.get(name), name, place):
+            values = {key: value for key, value in given.items() if value is not None}
+            values = {"state": State.IMPORTED, "source": provenance, "target": "", **values}
+            item = typed_at(values, kind, field, place, hint=_HINT)
+            label_at(item.id, f"{field}.id", place)
+            if any(item.id in items for items in found.values()):
+                problem = f"{quoted(item.id)} found twice, ids are unique in a record"
+                raise place.error(problem, field=f"{field}.id")
+            if isinstance(item, Entity):
+                _check_ranges(item.fragments, text_length, f"{field}.fragments", place)
+            else:
+                _check_item(item, field, found, place)
+            found[name][item.id] = item
+    entities, relations, clusters, attributes = (tuple(items.values()) for items in found.values())
+    return Annotations(entities, relations, clusters, attributes=attributes)
 
 
-def _labels_at(value: object, field: str, place: Place) -> tuple[LabelScore, ...]:
-    """A list of ``[label, score]``; ``None`` counts as an empty one."""
-    labels = []
-    for pair in list_at(value, field, place):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise place.unexpected(pair, "[label, score]", field=field)
-        label, score = string_at(pair[0], field, place), number_at(pair[1], field, place)
-        labels.append(LabelScore(label, score))
-    return tuple(labels)
+def _check_ranges(ranges: Sequence[Span], text_length: int, field: str, place: Place) -> None:
+    edges = [edge for span in ranges for edge in span]
+    is_sound = edges == sorted(edges) and all(start < end for start, end in ranges)
+    if not edges or not is_sound or not 0 <= edges[0] <= edges[-1] <= text_length:
+        allowed = f"one or more ranges [start, end) within 0 to {text_length}, ascending, apart"
+        raise place.unexpected([list(span) for span in ranges], allowed, field=field)
+
+
+def _check_item(
+    item: Relation | Cluster | Attribute, field: str, known: Mapping[str, Any], place: Place
+) -> None:
+    """Refuse an item whose parts do not belong together, or that refers to one that is not ``known``."""
+    targets = known["entities"]
+    if isinstance(item, Cluster):
+        ends = item.mentions
+        for name in ("mention_scores", "mention_states"):
+            if (count := len(getattr(item, name))) not in (0, len(ends)):
+                problem = f"{count} values found; expected {len(ends)}, one a mention"
+                raise place.error(problem, field=f"{field}.{name}")
+    else:
+        label_at(item.label, f"{field}.label", place)
+    if isinstance(item, Relation):
+        ends = (item.head, item.tail)
+    if isinstance(item, Attribute):  # without a target it says something of the abstract
+        ends, targets = (item.target,), {"", *targets, *known["links"]}
+    for end in ends:
+        if end not in targets:
+            allowed = "ids of this record's entities (for attributes also of its links)"
+            raise place.unexpected(end, allowed, field=field)

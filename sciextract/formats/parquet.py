@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sciextract.codec import plain
+from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.bibliography import NAMES, key_of_row, plain_name
 from sciextract.documents.document import AnnotatedDocument, text_hash
 from sciextract.errors import FormatError, InputMissingError, OutputError, explain_write_errors
 from sciextract.formats.base import STDIN, BadRecord, Place, ReadItem, Source, quoted
-from sciextract.formats.exchange import SCHEMA_VERSION, entity_record, group_record, link_record
+from sciextract.formats.exchange import SCHEMA_VERSION
 from sciextract.formats.json_values import (
     TEXT_FIELDS,
     Record,
@@ -135,9 +137,9 @@ class ParquetWriter(LossyWriter):
         given = {
             "doc_key": document.document.doc_key,
             "text": document.document.text,
-            "entities": [_item(entity_record(entity)) for entity in annotations.entities],
-            "relations": [_item(link_record(relation)) for relation in annotations.relations],
-            "clusters": [_item(group_record(cluster)) for cluster in annotations.clusters],
+            "entities": [_item(item) for item in annotations.entities],
+            "relations": [_item(item) for item in annotations.relations],
+            "clusters": [_item(item) for item in annotations.clusters],
             "model_name": model and model.name,
             "model_hash": model and model.hash,
             "warnings": document.warnings,
@@ -156,11 +158,12 @@ class ParquetWriter(LossyWriter):
         }
 
 
-def _item(record: Record) -> Record:
-    """An item of an exchange record as a row has it: its alternatives as structs, empty lists where it has none."""
-    labels = record.pop("alternatives", [])
-    alternatives = [{"label": label, "score": score} for label, score in labels]
-    return {"alternatives": alternatives, "mention_scores": [], "mention_states": [], **record}
+def _item(item: Entity | Relation | Cluster) -> Record:
+    """An item as a row has it, its alternatives as structs."""
+    record: Record = plain(item)
+    if not isinstance(item, Cluster):
+        record["alternatives"] = [other._asdict() for other in item.alternatives]
+    return record
 
 
 def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:

@@ -269,7 +269,7 @@ def encode_annotations(annotations: Annotations, covered: Iterable[str] | None =
 
 # An item is the list of its values in the order of its fields: files rely on it.
 _ITEMS = (Entity, Relation, Cluster, Attribute)
-_PARTS = (Span, LabelScore, Candidates, SpanCandidate, PairCandidate, LinkCandidate)
+_PARTS = (Candidates, SpanCandidate, PairCandidate, LinkCandidate)
 _VALUES = {kind: attrgetter(*(f.name for f in fields_of(kind))) for kind in (*_ITEMS, *_PARTS)}
 
 

@@ -267,7 +267,7 @@ def change_value(
             if was.get("value") == old:
                 row = replace(row, was=json.dumps(was | {"value": new}))
             others = tuple(
-                replace(choice, label=new if choice.label == old else choice.label)
+                choice._replace(label=new if choice.label == old else choice.label)
                 for choice in row.alternatives
             )
             value = new if row.value == old else row.value

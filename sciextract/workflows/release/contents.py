@@ -9,7 +9,7 @@ from typing import Any
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument, text_hash
 from sciextract.documents.schema import LabelSchema
-from sciextract.formats.exchange import SCHEMA_VERSION, entity_record, group_record, link_record
+from sciextract.formats.exchange import SCHEMA_VERSION, item_record
 from sciextract.formats.json_values import Record
 from sciextract.metrics.report import AgreementReport
 from sciextract.store.project_settings import ReleaseTerms
@@ -70,10 +70,10 @@ def release_record(annotated: AnnotatedDocument, with_text: bool) -> tuple[Recor
         "sentence_ranges": ranges,
         "token_ranges": [[span.char_start, span.char_end] for span in tokens.spans],
         "entities": [
-            {**entity_record(entity), "text": entity.text_of(text)} for entity in items.entities
+            {**item_record(entity), "text": entity.text_of(text)} for entity in items.entities
         ],
-        "links": [link_record(relation) for relation in items.relations],
-        "groups": [group_record(cluster) for cluster in items.clusters],
+        "links": [item_record(relation) for relation in items.relations],
+        "groups": [item_record(cluster) for cluster in items.clusters],
     }
     fields = fields_of(with_text)
     record = {name: values[name] for name in fields}

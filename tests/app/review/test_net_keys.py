@@ -76,7 +76,7 @@ class Abstract:
             span = entities[f"m{at}"].span
             end = span.char_start + self.text[span.char_start : span.char_end].rindex(" ")
             entities[f"m{at}"] = replace(
-                entities[f"m{at}"], fragments=(replace(span, char_end=end),)
+                entities[f"m{at}"], fragments=(span._replace(char_end=end),)
             )
         relations = tuple(
             relation for at, relation in enumerate(right.relations) if at not in self.unrelated

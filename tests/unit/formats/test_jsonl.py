@@ -224,9 +224,9 @@ def test_scierc_records_and_tokens_beside_their_text(tmp_path: Path) -> None:
         ({"text": None}, "no text"),
         ({"text": 5}, "text: 5 found; expected a string"),
         ({"token_ranges": [[0, 4]]}, "1 ranges found, but `sentences` hold 12 tokens"),
-        ({"model": "sci"}, "model: 'sci' found"),
+        ({"model": "sci"}, "model: the whole is 'sci'"),
         ({"entities": [5]}, "entities[0]: 5 found; expected an object"),
-        ({"warnings": [5]}, "warnings: 5 found"),
+        ({"warnings": [5]}, "warnings: [0] is 5"),
     ],
 )
 def test_bad_exchange_records(change: dict[str, Any], problem: str, tmp_path: Path) -> None:
@@ -247,26 +247,36 @@ def test_a_field_of_others_called_attributes_is_kept(theirs: Any, tmp_path: Path
 def test_an_attribute_of_nothing(tmp_path: Path) -> None:
     item = {"id": "A1", "target": "E9", "label": "negated", "state": "accepted"}
     record = json.loads(encode(annotated())) | {"attributes": [item]}
-    assert "attributes[0].target: 'E9' found" in error_of(read_one(tmp_path, record))
+    assert "attributes[0]: 'E9' found" in error_of(read_one(tmp_path, record))
 
 
 @pytest.mark.parametrize(
     ("name", "index", "change", "problem"),
     [
-        ("entities", 0, {"fragments": [[0, 99]]}, "0 <= start < end <= 47"),
-        ("entities", 0, {"fragments": [[5, 5]]}, "[5, 5] found"),
+        ("entities", 0, {"fragments": [[0, 99]]}, "within 0 to 47"),
+        ("entities", 0, {"fragments": [[5, 5]]}, "[[5, 5]] found"),
         ("entities", 0, {"fragments": [[5, 8], [0, 4]]}, "ascending, apart"),
         ("entities", 0, {"fragments": []}, "[] found"),
         ("entities", 0, {"id": "E2"}, "entities[1].id: 'E2' found twice"),
-        ("entities", 0, {"id": None}, "entities[0].id: None found"),
-        ("entities", 0, {"label": None}, "entities[0].label: None found"),
-        ("entities", 0, {"score": "high"}, "entities[0].score: 'high' found"),
-        ("entities", 0, {"state": "maybe"}, "expected undecided, accepted, rejected"),
-        ("entities", 0, {"alternatives": [["x"]]}, "['x'] found; expected [label, score]"),
-        ("links", 0, {"head": "E9"}, "links[0].head: 'E9' found"),
-        ("groups", 0, {"mentions": ["E1", ["E2"]]}, "groups[0].mentions: ['E2'] found"),
-        ("groups", 0, {"mention_scores": [1]}, "1 scores found; expected 2"),
-        ("token_ranges", 0, [0, 99], "0 <= start < end <= 47"),
+        ("entities", 0, {"id": None}, "entities[0]: Object missing required field id"),
+        ("entities", 0, {"label": None}, "entities[0]: Object missing required field label"),
+        ("entities", 0, {"score": "high"}, "entities[0]: score is 'high'; expected float"),
+        ("entities", 0, {"state": "maybe"}, "state: Invalid enum value 'maybe'"),
+        (
+            "entities",
+            0,
+            {"alternatives": [["x"]]},
+            "alternatives[0] is 1; expected array of length 2",
+        ),
+        ("links", 0, {"head": "E9"}, "links[0]: 'E9' found"),
+        (
+            "groups",
+            0,
+            {"mentions": ["E1", ["E2"]]},
+            "groups[0]: mentions[1] is ['E2']; expected str",
+        ),
+        ("groups", 0, {"mention_scores": [1]}, "mention_scores: 1 values found; expected 2"),
+        ("token_ranges", 0, [0, 99], "from 0 to 47"),
         ("token_ranges", 1, [0, 4], "token 1 has the range [0, 4)"),
     ],
 )

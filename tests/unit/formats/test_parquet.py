@@ -219,11 +219,11 @@ def test_schemes_of_tags(tmp_path: Path, tags: list[str], expected: list[str]) -
 
 
 BAD_ROWS: list[tuple[dict[str, Any], str]] = [
-    ({"entities": [{"id": "E1", "fragments": [[0, 99]], "label": "X"}]}, r"fragments: [0, 99]"),
+    ({"entities": [{"id": "E1", "fragments": [[0, 99]], "label": "X"}]}, r"fragments: [[0, 99]]"),
     ({"entities": [{"id": "E1", "fragments": [], "label": "X"}]}, "one or more ranges"),
     ({"text": None}, "no text"),
     ({"text_sha256": "0"}, "text_sha256: '0' found"),
-    ({"relations": [{"id": "R", "head": "E7", "tail": "E1", "label": "x"}]}, "head: 'E7' found"),
+    ({"relations": [{"id": "R", "head": "E7", "tail": "E1", "label": "x"}]}, "'E7' found"),
     ({"sentences": [[0, 99]]}, "sentences: [0, 99] found"),
     ({"token_ranges": [[0, 1]]}, "token_ranges: 1 ranges found"),
     ({"fields": "["}, "fields: '[' found; expected a JSON object"),
