@@ -1,6 +1,6 @@
 """How cost grows with the number of abstracts, of a run that was really made: annotating it, and its graph.
 
-Usage: ``python benchmarks/scale_growth.py --parts FOLDER --output docs/images/scale-growth [--sizes 1000 10000 30000]
+Usage: ``python benchmarks/scale_growth.py --parts FOLDER --output research/images/scale-growth [--sizes 1000 10000 30000]
 [--workers 2]``. FOLDER is a folder of parts that one uninterrupted run of ``sciextract annotate --parts`` has
 written, finished or not. The time of annotating so many abstracts is that between its first and its last part, with the
 share of the first part added; a graph is built of the same parts by ``sciextract graph build``, from nothing. OUTPUT gets

@@ -1,6 +1,6 @@
 """Models of several sizes: parameters, megabytes, speed, memory and F1, as a table, JSON and a figure.
 
-Usage: ``python -m research.size_ladder --models runs/sci-ladder --texts dev.jsonl --output docs/images/ladder
+Usage: ``python -m research.size_ladder --models runs/sci-ladder --texts dev.jsonl --output research/images/ladder
 [--abstracts 200] [--rounds 3]``. ``--models`` is a folder of model folders, as ``python -m research.models ladder``
 writes it, or several model folders. ``--texts`` is any input of ``sciextract annotate``.
 

@@ -39,7 +39,7 @@ gpu-edition: $(DEV_ENV)/.installed .cache/mpnet/model.safetensors ## Make a fift
 
 ladder: $(DEV_ENV)/.installed $(ENCODER)/model.safetensors ## Train models of several sizes and measure them (DATA=... RUNS=...); stops and goes on
 	@$(IN_DEV) python -m research.models ladder --encoder minilm=$(ENCODER) --data $(DATA) --runs $(RUNS) --output $(RUNS)-ladder $(MAKE_ARGS)
-	@$(IN_DEV) python -m research.size_ladder --models $(RUNS)-ladder --texts $(DATA)/scierc/dev.jsonl --output docs/images/ladder $(BENCH_ARGS)
+	@$(IN_DEV) python -m research.size_ladder --models $(RUNS)-ladder --texts $(DATA)/scierc/dev.jsonl --output research/images/ladder $(BENCH_ARGS)
 
 processors: $(DEV_ENV)/.installed ## Compare int8 predictions with those of an emulated processor without VNNI (DATA=... BENCH_ARGS="...")
 	@$(IN_DEV) python -m research.processors $(DATA)/scierc/dev.jsonl $(BENCH_ARGS)

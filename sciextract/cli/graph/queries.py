@@ -108,7 +108,7 @@ def together(
         "TYPE", "Count only abstracts where the nodes are in this relation."
     ),
     by: Literal["count", "lift"] = typer.Option(
-        "count", help="Rank by abstracts, or by the lower end of lift."
+        "count", help="Rank by abstracts, or by the lower bound of lift."
     ),
     least: int = option("N", "Only nodes that at least N abstracts share.", min=1, default=2),
     versus: str | None = option("NODE", "Compare with this node."),
