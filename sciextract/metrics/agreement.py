@@ -5,16 +5,16 @@ Neither annotator is right: every score is the same when the two change places.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import chain, pairwise
 from statistics import fmean
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from sciextract.documents.annotations import Span, State
+from sciextract.documents.annotations import NOT_REJECTED, Span
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 from sciextract.documents.schema import AttributeType
 from sciextract.metrics.counts import (
@@ -57,12 +57,12 @@ from sciextract.metrics.scorer import (
     tally,
 )
 
-#: The labels of a document's units by one annotator and by the other; of equal length.
-LabelPair: TypeAlias = tuple[Sequence[Hashable], Sequence[Hashable]]
+#: The labels of a document's units, once for each annotator; of equal length.
+UnitLabels: TypeAlias = Sequence[Sequence[Hashable]]
 
 
 def kappa(
-    documents: Sequence[LabelPair], resamples: int = RESAMPLES, seed: int = SEED
+    documents: Sequence[UnitLabels], resamples: int = RESAMPLES, seed: int = SEED
 ) -> KappaAgreement:
     """Cohen's kappa over the units of all documents, with a bootstrap interval over documents.
 
@@ -81,21 +81,28 @@ def kappa(
     observed, expected = _shares(total)
     if not units:
         return KappaAgreement(None, None, None, 0, None)
-    spread = None
-    if len(counts) >= 2 and resamples:
-        kappas = [_kappas(weights @ counts) for weights in draws(len(counts), resamples, seed)]
-        values = np.concatenate(kappas)
-        # A sample in which all units have one label has no kappa: there, agreement is what chance alone gives.
-        values = values[~np.isnan(values)]
-        if len(values):
-            low, high = np.percentile(values, [2.5, 97.5])
-            spread = Interval(float(low), float(high))
     whole = float(_kappas(total)[0])
     value = None if np.isnan(whole) else whole
+    spread = _spread(counts, _kappas, resamples, seed)
     return KappaAgreement(value, float(observed[0]), float(expected[0]), units, spread)
 
 
-def _counts(documents: Sequence[LabelPair]) -> Floats:
+def _spread(
+    counts: Floats, statistic: Callable[[Floats], Floats], resamples: int, seed: int
+) -> Interval | None:
+    """The interval of a statistic over documents; samples in which it has no value are left out."""
+    if len(counts) < 2 or not resamples:
+        return None
+    drawn = [statistic(weights @ counts) for weights in draws(len(counts), resamples, seed)]
+    values = np.concatenate(drawn)
+    values = values[~np.isnan(values)]
+    if not len(values):
+        return None
+    low, high = np.percentile(values, [2.5, 97.5])
+    return Interval(float(low), float(high))
+
+
+def _counts(documents: Sequence[UnitLabels]) -> Floats:
     """Per document: units, equal ones, how often the first has each label, how often the second.
 
     Returns:
@@ -132,9 +139,7 @@ def _kappas(summed: Floats) -> Floats:
     return np.asarray((observed - expected) / beyond, dtype=np.float64)
 
 
-def alpha(
-    documents: Sequence[Sequence[Sequence[Hashable]]], resamples: int = RESAMPLES, seed: int = SEED
-) -> AlphaAgreement:
+def alpha(documents: Sequence[UnitLabels]) -> AlphaAgreement:
     """Krippendorff's alpha for nominal data, with a bootstrap interval over documents.
 
     Computed from counts as in Krippendorff 2011, "Computing Krippendorff's Alpha-Reliability", section D: with
@@ -144,8 +149,6 @@ def alpha(
 
     Args:
         documents: Of each document the labels of its units, once for each annotator who has it; of equal length.
-        resamples: How many times documents are drawn with replacement; 0 for no interval.
-        seed: Of the random draws.
     """
     index: dict[Hashable, int] = {}
     rows = []
@@ -161,14 +164,8 @@ def alpha(
     for row, (apart, labels) in zip(counts, rows, strict=True):
         row[0], row[1 : 1 + len(labels)] = apart, labels
     value = float(_alphas(counts.sum(axis=0, keepdims=True))[0])
-    spread = None
-    if len(rows) > 1 and resamples:
-        drawn = [_alphas(weights @ counts) for weights in draws(len(rows), resamples, seed)]
-        values = np.concatenate(drawn)
-        if not np.isnan(values).all():
-            low, high = np.nanpercentile(values, [2.5, 97.5])
-            spread = Interval(float(low), float(high))
     units = sum(len(document[0]) for document in documents if len(document) > 1)
+    spread = _spread(counts, _alphas, RESAMPLES, SEED)
     return AlphaAgreement(None if np.isnan(value) else value, units, spread)
 
 
@@ -183,16 +180,9 @@ def _alphas(summed: Floats) -> Floats:
 
 def token_alpha(groups: Sequence[Sequence[AnnotatedDocument]]) -> TokenAlpha:
     """Alpha on the tokens of documents, each as several annotators have it."""
-    labelled = []
-    for group in groups:
-        units = reduce(_shared_units, [document.document.tokens for document in group])
-        labelled.append([_token_labels(scorable(document), units) for document in group])
-    names = {name for sides in labelled for side in sides for labels in side for name in labels}
-    by_label = {
-        name: alpha([[[name in labels for labels in side] for side in sides] for sides in labelled])
-        for name in sorted(names)
-    }
-    return TokenAlpha(alpha(labelled), by_label)
+    labelled, by_label = _label_tokens(groups)
+    of_each = {name: alpha(sides) for name, sides in by_label.items()}
+    return TokenAlpha(alpha(labelled), of_each)
 
 
 _CLUSTER_METRICS = ("muc", "b3", "ceafe", "lea")
@@ -236,7 +226,7 @@ def agreement(
         for label in scores.labels("relations")
     }
     clusters = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
-    answers: dict[str, list[LabelPair]] = {}
+    answers: dict[str, list[UnitLabels]] = {}
     for pair, kinds in zip(pairs, attributes, strict=bool(attributes)):
         said = [*compare_attributes(*pair, kinds, symmetric_labels)]
         for label in {label for label, *_ in said}:
@@ -283,7 +273,7 @@ def _count(
         tallies["spans", "overlap"] = tallies["spans", "overlap"].plus(counts)
     # Whoever lacks a mention cannot have its relations: the last kind asks about those of shared mentions alone.
     live = (
-        {mention_of(item) for item in side.annotations.entities if item.state is not State.REJECTED}
+        {mention_of(item) for item in side.annotations.in_states(NOT_REJECTED).entities}
         for side in (first, second)
     )
     shared = set.intersection(*live)
@@ -365,23 +355,27 @@ def _sum(tallies: Iterable[Tally]) -> Tally:
 def _token_agreement(
     pairs: Sequence[tuple[AnnotatedDocument, AnnotatedDocument]], resamples: int, seed: int
 ) -> TokenAgreement:
-    labelled = []
-    for pair in pairs:
-        units = _shared_units(*(side.document.tokens for side in pair))
-        first, second = (_token_labels(scorable(side), units) for side in pair)
-        labelled.append((first, second))
+    labelled, by_label = _label_tokens(pairs)
+    of_each = {name: kappa(sides, resamples, seed) for name, sides in by_label.items()}
+    return TokenAgreement(kappa(labelled, resamples, seed), of_each)
+
+
+_Labelled: TypeAlias = list[list[list[Any]]]
+
+
+def _label_tokens(
+    groups: Sequence[Sequence[AnnotatedDocument]],
+) -> tuple[_Labelled, dict[str, _Labelled]]:
+    """Of each document and annotator the labels of the tokens, and by label whether each token has it."""
+    labelled: _Labelled = []
+    for group in groups:
+        units = reduce(_shared_units, [document.document.tokens for document in group])
+        labelled.append([_token_labels(scorable(document), units) for document in group])
     names = {name for sides in labelled for side in sides for labels in side for name in labels}
-    by_label = {
-        name: [
-            ([name in labels for labels in first], [name in labels for labels in second])
-            for first, second in labelled
-        ]
+    return labelled, {
+        name: [[[name in labels for labels in side] for side in sides] for sides in labelled]
         for name in sorted(names)
     }
-    return TokenAgreement(
-        kappa(labelled, resamples, seed),
-        {name: kappa(sides, resamples, seed) for name, sides in by_label.items()},
-    )
 
 
 def _shared_units(first: TokenTable, second: TokenTable) -> TokenTable:

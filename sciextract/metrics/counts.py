@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sciextract.documents.annotations import Entity, State
+from sciextract.documents.annotations import NOT_REJECTED, Entity
 from sciextract.documents.document import AnnotatedDocument, TokenTable
 
 #: ``(start, end)`` of each fragment in turn, flat. Equal mentions have equal fragments.
@@ -96,23 +96,20 @@ def scorable(document: AnnotatedDocument, only: Collection[str] = ()) -> Scorabl
     Rejected items are left out, and with a rejected entity its relations and its place in clusters; so are
     entities of other labels than ``only``, if it names some.
     """
-    text, annotations = document.document, document.annotations
+    text, found = document.document, document.annotations.in_states(NOT_REJECTED)
     entities = {
         entity.id: ScoredEntity(mention_of(entity), entity.label)
-        for entity in annotations.entities
-        if entity.state is not State.REJECTED and (not only or entity.label in only)
+        for entity in found.entities
+        if not only or entity.label in only
     }
     relations = [
         ScoredRelation(entities[relation.head], entities[relation.tail], relation.label)
-        for relation in annotations.relations
-        if relation.state is not State.REJECTED
-        and relation.head in entities
-        and relation.tail in entities
+        for relation in found.relations
+        if relation.head in entities and relation.tail in entities
     ]
     clusters = [
-        frozenset([entities[key].mention for key in cluster.live_mentions if key in entities])
-        for cluster in annotations.clusters
-        if cluster.state is not State.REJECTED
+        frozenset([entities[key].mention for key in cluster.mentions if key in entities])
+        for cluster in found.clusters
     ]
     typed = frozenset([entity for entity in entities.values() if entity.label])
     widths = TokenWidths(text.tokens)

@@ -11,13 +11,12 @@ from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 from sciextract.documents.annotations import (
+    NOT_REJECTED,
     Attribute,
     Cluster,
     Entity,
     Layer,
-    Relation,
     Span,
-    State,
 )
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX, AttributeType
@@ -68,10 +67,9 @@ class Side:
     """The items that one annotator has not rejected."""
 
     def __init__(self, document: AnnotatedDocument) -> None:
-        annotations = document.annotations
-        self._entities = {entity.id: entity for entity in annotations.entities if _is_live(entity)}
-        self._relations = [relation for relation in annotations.relations if _is_live(relation)]
-        self._clusters = [cluster for cluster in annotations.clusters if _is_live(cluster)]
+        found = document.annotations.in_states(NOT_REJECTED)
+        self._entities = {entity.id: entity for entity in found.entities}
+        self._relations, self._clusters = found.relations, found.clusters
 
     def entities(self) -> Iterator[Item]:
         """The entities that have a type."""
@@ -81,15 +79,13 @@ class Side:
                 yield Item((mention_of(entity),), entity.label, False, annotated)
 
     def relations(self, symmetric_labels: frozenset[str]) -> Iterator[Item]:
-        """The relations whose arguments are there."""
         for relation in self._relations:
-            if relation.head in self._entities and relation.tail in self._entities:
-                ends = [self._entities[relation.head], self._entities[relation.tail]]
-                symmetric = relation.label in symmetric_labels
-                mentions = [mention_of(end) for end in ends]
-                ordered = tuple(sorted(mentions) if symmetric else mentions)
-                annotated = _annotated_item(relation.id, relation.label, ends)
-                yield Item(ordered, relation.label, symmetric, annotated)
+            ends = [self._entities[relation.head], self._entities[relation.tail]]
+            symmetric = relation.label in symmetric_labels
+            mentions = [mention_of(end) for end in ends]
+            ordered = tuple(sorted(mentions) if symmetric else mentions)
+            annotated = _annotated_item(relation.id, relation.label, ends)
+            yield Item(ordered, relation.label, symmetric, annotated)
 
     def partition(self) -> Partition:
         """The clusters of two and more mentions, as the coreference scores have them."""
@@ -109,15 +105,10 @@ class Side:
     def _members(self, cluster: Cluster) -> dict[Mention, Entity]:
         """The mentions of a cluster; of several entities in one place the first."""
         members: dict[Mention, Entity] = {}
-        for entity_id in cluster.live_mentions:
-            if entity_id in self._entities:
-                entity = self._entities[entity_id]
-                members.setdefault(mention_of(entity), entity)
+        for entity_id in cluster.mentions:
+            entity = self._entities[entity_id]
+            members.setdefault(mention_of(entity), entity)
         return members
-
-
-def _is_live(item: Entity | Relation | Cluster) -> bool:
-    return item.state is not State.REJECTED
 
 
 def _annotated_item(item_id: str, label: str, entities: Sequence[Entity]) -> AnnotatedItem:
@@ -205,17 +196,29 @@ class Difference:
 
     Attributes:
         doc_key: The document, as the first annotator calls it.
-        document: Its index among those compared.
         first: What the first annotator has, ``None`` for nothing.
         second: What the second annotator has, ``None`` for nothing.
     """
 
     doc_key: str
-    document: int
     layer: Layer
     kind: DifferenceKind
     first: AnnotatedItem | None
     second: AnnotatedItem | None
+
+    @classmethod
+    def of(
+        cls,
+        document: AnnotatedDocument,
+        layer: Layer,
+        items: Sequence[AnnotatedItem | None],
+        both: DifferenceKind,
+    ) -> Difference:
+        """The difference between two items in a document, one of which may be missing; ``both`` is its kind where none is."""
+        first, second = items
+        kind = both if first and second else DifferenceKind.ONLY_SECOND
+        kind = DifferenceKind.ONLY_FIRST if second is None else kind
+        return cls(document.document.doc_key, layer, kind, first, second)
 
     @property
     def items(self) -> list[AnnotatedItem]:
@@ -242,11 +245,9 @@ Rank: TypeAlias = tuple[bool, bool, float, tuple[Key, Key]]
 
 
 def differences(
-    first: Sequence[AnnotatedDocument],
-    second: Sequence[AnnotatedDocument],
-    symmetric_labels: frozenset[str] = frozenset(),
-) -> list[Difference]:
-    """All differences, document by document, in each by the place of their first mention in the text.
+    first: AnnotatedDocument, second: AnnotatedDocument, symmetric_labels: frozenset[str]
+) -> Iterator[Difference]:
+    """All differences in a document, by the place of their first mention in the text.
 
     Rejected items are left out; equal items of one annotator count once. Entities without a type only
     take part in relations and links. A link joins a mention of a cluster to the one before it; it differs
@@ -254,37 +255,23 @@ def differences(
     entities, the relations between equal mentions, and the clusters of two and more mentions are equal.
 
     Args:
-        first: The documents as the first annotator has them.
-        second: The same texts in the same order as the second annotator has them.
+        first: The document as the first annotator has it.
+        second: The same text as the second annotator has it.
         symmetric_labels: Relation labels without direction (``LabelSchema.symmetric_labels``).
-
-    Raises:
-        ValueError: The two sides have different numbers of documents, or two texts differ.
     """
-    result: list[Difference] = []
-    for index, (one, other) in enumerate(zip(first, second, strict=True)):
-        if one.document.text != other.document.text:
-            raise ValueError(f"{one.document.doc_key!r}: the two annotators have different texts")
-        mine, theirs = Side(one), Side(other)
-        relations = (side.relations(symmetric_labels) for side in (mine, theirs))
-        pairs: list[tuple[Layer, Sides]] = [
-            *((Layer.ENTITIES, pair) for pair in _pair(mine.entities(), theirs.entities())),
-            *((Layer.RELATIONS, pair) for pair in _pair(*relations)),
-            *((Layer.COREFERENCE, (link, None)) for link in _unshared(mine, theirs)),
-            *((Layer.COREFERENCE, (None, link)) for link in _unshared(theirs, mine)),
-        ]
-        for layer, sides in sorted(pairs, key=_position):
-            first_item, second_item = sides
-            if first_item is None or second_item is None:
-                only_first = second_item is None
-                kind = DifferenceKind.ONLY_FIRST if only_first else DifferenceKind.ONLY_SECOND
-            elif sorted(first_item.mentions) == sorted(second_item.mentions):
-                kind = DifferenceKind.OTHER_LABEL
-            else:
-                kind = DifferenceKind.OTHER_BOUNDARIES
-            annotated = [item and item.annotated for item in sides]
-            result.append(Difference(one.document.doc_key, index, layer, kind, *annotated))
-    return result
+    mine, theirs = Side(first), Side(second)
+    relations = (side.relations(symmetric_labels) for side in (mine, theirs))
+    pairs: list[tuple[Layer, Sides]] = [
+        *((Layer.ENTITIES, pair) for pair in _pair(mine.entities(), theirs.entities())),
+        *((Layer.RELATIONS, pair) for pair in _pair(*relations)),
+        *((Layer.COREFERENCE, (link, None)) for link in _unshared(mine, theirs)),
+        *((Layer.COREFERENCE, (None, link)) for link in _unshared(theirs, mine)),
+    ]
+    for layer, sides in sorted(pairs, key=_position):
+        places = {tuple(sorted(item.mentions)) for item in sides if item is not None}
+        same = len(places) == 1
+        both = DifferenceKind.OTHER_LABEL if same else DifferenceKind.OTHER_BOUNDARIES
+        yield Difference.of(first, layer, [item and item.annotated for item in sides], both)
 
 
 def _position(pair: tuple[Layer, Sides]) -> tuple[Mention, int, list[Key]]:
@@ -355,7 +342,7 @@ def compare_attributes(
     first: AnnotatedDocument,
     second: AnnotatedDocument,
     kinds: Collection[AttributeType],
-    symmetric_labels: frozenset[str] = frozenset(),
+    symmetric_labels: frozenset[str],
 ) -> Iterator[tuple[str, str | None, str | None]]:
     """Of every item that both have, and of the abstract, each attribute that may stand on it and what both say.
 
@@ -370,7 +357,7 @@ def differing_attributes(
     first: AnnotatedDocument,
     second: AnnotatedDocument,
     kinds: Collection[AttributeType],
-    symmetric_labels: frozenset[str] = frozenset(),
+    symmetric_labels: frozenset[str],
 ) -> Iterator[Difference]:
     """Where two annotators of a text say different things of items that both have, or of the abstract."""
     for label, mine, theirs in _pair_attributes(first, second, kinds, symmetric_labels):
@@ -381,10 +368,8 @@ def differing_attributes(
                 None if one is None else AnnotatedItem(one.id, label, *place, one.value)
                 for one in said
             ]
-            only = DifferenceKind.ONLY_SECOND if items[0] is None else DifferenceKind.ONLY_FIRST
-            kind = DifferenceKind.OTHER_LABEL if all(items) else only
             layer = Layer.RELATIONS if mine.on.startswith(RELATION_PREFIX) else Layer.ENTITIES
-            yield Difference(first.document.doc_key, 0, layer, kind, *items)
+            yield Difference.of(first, layer, items, DifferenceKind.OTHER_LABEL)
 
 
 def value_at(
@@ -427,7 +412,7 @@ def _find_said(
     document: AnnotatedDocument, symmetric_labels: frozenset[str]
 ) -> dict[Hashable, _Said]:
     """By what makes items equal, kind and fragments, what is said of them."""
-    found = document.annotations.in_states({*State} - {State.REJECTED})
+    found = document.annotations.in_states(NOT_REJECTED)
     said = defaultdict[str, dict[str, Attribute]](dict)
     for attribute in found.attributes:
         said[attribute.target][attribute.label] = attribute

@@ -174,7 +174,7 @@ def compare_with(
     mine = annotated(doc, project.sources, IN_VIEW)
     view = decided_part(annotations) if covered is None else annotations.in_states(IN_VIEW)
     theirs = AnnotatedDocument(mine.document, view)
-    differing = differences([mine], [theirs], project.schema.symmetric_labels)
+    differing = [*differences(mine, theirs, project.schema.symmetric_labels)]
     if covered is not None:
         differing = [*_were_looked_at(differing, doc, annotations, covered)]
     differing += _differing_attributes(project, doc, theirs, covered)

@@ -117,7 +117,7 @@ def test_everyone_agrees_with_themselves(document: AnnotatedDocument) -> None:
             assert value is None or value == pytest.approx(100), name
         if name.endswith(".kappa"):
             assert value is None or value == pytest.approx(1), name
-    assert differences([document], [document], SYMMETRIC) == []
+    assert [*differences(document, document, SYMMETRIC)] == []
 
 
 @FEW
@@ -248,8 +248,8 @@ def test_coreference_equals_scorchs(first: AnnotatedDocument, second: AnnotatedD
 @FEW
 @given(documents(), documents())
 def test_differences_mirror_each_other(first: AnnotatedDocument, second: AnnotatedDocument) -> None:
-    there = differences([first], [second], SYMMETRIC)
-    back = differences([second], [first], SYMMETRIC)
+    there = [*differences(first, second, SYMMETRIC)]
+    back = [*differences(second, first, SYMMETRIC)]
     assert there == [mirrored(difference) for difference in back]
 
 
@@ -263,7 +263,7 @@ def mirrored(found: Difference) -> Difference:
 def test_differences_account_for_all_that_is_not_shared(
     first: AnnotatedDocument, second: AnnotatedDocument
 ) -> None:
-    found = differences([first], [second], SYMMETRIC)
+    found = [*differences(first, second, SYMMETRIC)]
     report = agreement([first], [second], SYMMETRIC)
     for layer, score in (
         (Layer.ENTITIES, report.spans.exact),
@@ -299,6 +299,6 @@ def test_differences_come_in_text_order(
             if side is not None
             for fragments in side.fragments
         )
-        for difference in differences([first], [second], SYMMETRIC)
+        for difference in [*differences(first, second, SYMMETRIC)]
     ]
     assert starts == sorted(starts)
