@@ -309,28 +309,31 @@ class Annotations:
 
     def in_states(self, states: Container[State]) -> Annotations:
         """The items of some states; what is left out takes the relations and mentions of such entities with it."""
-        left_out = {entity.id for entity in self.entities if entity.state not in states}
-        relations = tuple(
-            relation
-            for relation in self.relations
-            if relation.state in states and left_out.isdisjoint((relation.head, relation.tail))
+        in_state = replace(
+            self,
+            relations=tuple(link for link in self.relations if link.state in states),
+            clusters=tuple(
+                cluster.only(cluster.live_mentions)
+                for cluster in self.clusters
+                if cluster.state in states
+            ),
+            attributes=tuple(said for said in self.attributes if said.state in states),
         )
-        entities = tuple(entity for entity in self.entities if entity.id not in left_out)
-        kept = {"", *(entity.id for entity in entities), *(relation.id for relation in relations)}
+        return in_state.among({entity.id for entity in self.entities if entity.state in states})
+
+    def among(self, kept: Container[str]) -> Annotations:
+        """The items that need no other entities (ids); clusters are left with such mentions, perhaps with one or none."""
+        entities = tuple(entity for entity in self.entities if entity.id in kept)
+        relations = tuple(
+            link for link in self.relations if link.head in kept and link.tail in kept
+        )
+        targets = {"", *(item.id for items in (entities, relations) for item in items)}
         return replace(
             self,
             entities=entities,
             relations=relations,
-            attributes=tuple(
-                attribute
-                for attribute in self.attributes
-                if attribute.state in states and attribute.target in kept
-            ),
-            clusters=tuple(
-                cluster.only(set(cluster.live_mentions) - left_out)
-                for cluster in self.clusters
-                if cluster.state in states
-            ),
+            clusters=tuple(cluster.only(kept) for cluster in self.clusters),
+            attributes=tuple(said for said in self.attributes if said.target in targets),
         )
 
 

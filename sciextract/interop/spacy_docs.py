@@ -118,14 +118,9 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
 
 def _without(annotations: Annotations, lost: set[str]) -> Annotations:
     """The items that need none of some entities (ids); clusters that keep two mentions or more stay without them."""
-    kept = {entity.id for entity in annotations.entities} - lost
-    clusters = (cluster.only(kept) for cluster in annotations.clusters)
-    return Annotations(
-        tuple(entity for entity in annotations.entities if entity.id in kept),
-        tuple(link for link in annotations.relations if lost.isdisjoint((link.head, link.tail))),
-        tuple(cluster for cluster in clusters if len(cluster.mentions) > 1),
-        annotations.candidates,
-    )
+    left = annotations.among({entity.id for entity in annotations.entities} - lost)
+    clusters = tuple(cluster for cluster in left.clusters if len(cluster.mentions) > 1)
+    return replace(left, clusters=clusters)
 
 
 class DocBinWriter(LossyWriter):

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import compress
 from pathlib import Path
 
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
@@ -43,29 +42,17 @@ from sciextract.store.rows import IN_VIEW, ProgressRow
 from sciextract.store.sqlite import first_value
 
 
-class LabelCounts:
-    """Labels of positive items; those of rejected and undecided ones teach nothing that needs a label."""
-
-    def __init__(
-        self, entities: Counter[str] | None = None, relations: Counter[str] | None = None
-    ) -> None:
-        self.entities = Counter() if entities is None else entities
-        self.relations = Counter() if relations is None else relations
-
-    def add(self, annotated: AnnotatedDocument) -> None:
-        self.entities.update(_positive(annotated.annotations.entities))
-        self.relations.update(_positive(annotated.annotations.relations))
-
-    def lacking_in(self, schema: LabelSchema) -> str:
-        """The labels that a schema lacks, in words; empty when it has all."""
-        known = (("entities", ["", *schema.entity_labels]), ("relations", schema.relation_labels))
-        parts = []
-        for kind, labels in known:
-            counts: Counter[str] = getattr(self, kind)
-            lacking = [entry for entry in counts.most_common() if entry[0] not in labels]
-            listed = ", ".join(f"{label!r} ({count})" for label, count in lacking)
-            parts += [f"{kind}: {listed}"] if lacking else []
-        return "; ".join(parts)
+def describe_lacking(entities: Counter[str], relations: Counter[str], schema: LabelSchema) -> str:
+    """The labels among those counted that a schema lacks, in words; empty when it has all."""
+    parts = []
+    for kind, counts, known in (
+        ("entities", entities, ("", *schema.entity_labels)),
+        ("relations", relations, schema.relation_labels),
+    ):
+        lacking = [entry for entry in counts.most_common() if entry[0] not in known]
+        listed = ", ".join(f"{label!r} ({count})" for label, count in lacking)
+        parts += [f"{kind}: {listed}"] if lacking else []
+    return "; ".join(parts)
 
 
 def check_project_labels(project: Project, schema: LabelSchema) -> None:
@@ -75,24 +62,13 @@ def check_project_labels(project: Project, schema: LabelSchema) -> None:
         SchemaError: It has some; names them and where to change them.
     """
     kinds = (positive_labels(project.connection, kind) for kind in ("entity", "relation"))
-    lacking = LabelCounts(*kinds).lacking_in(schema)
-    if lacking:
+    if lacking := describe_lacking(*kinds, schema=schema):
         raise SchemaError(
             f"{project.path}: its schema {schema.name!r} lacks labels that its items have: {lacking}; "
             f"it has {_all(schema)}",
             as_command("sciextract", "search", "--label", "LABEL", "--project", project.path)
             + f" lists them, {as_command('sciextract', 'tui', project.path)} changes them",
         )
-
-
-def lacking_labels(path: str, lacking: str, schema: LabelSchema, project: Project) -> SchemaError:
-    """The error of a file with labels that the project's schema lacks."""
-    return SchemaError(
-        f"{path}: the project's schema {schema.name!r} lacks labels of it: {lacking}; "
-        f"it has {_all(schema)}",
-        "rename them in the file, or bring labels and abstracts into the project: "
-        + as_command("sciextract", "import", path, "--add-labels", "--project", project.path),
-    )
 
 
 def _positive(items: Iterable[Entity | Relation]) -> Iterable[str]:
@@ -132,9 +108,8 @@ class GoldFile:
             if isinstance(item, BadRecord):
                 continue
             document, known = from_read(item), self.schema.layers
-            complete = (
-                document.complete if document else self.layers - undecided_layers(item.annotations)
-            )
+            waiting = layers_with(item.annotations, {State.UNDECIDED})
+            complete = document.complete if document else self.layers - waiting
             fields = {name: v for name, v in item.document.fields.items() if name != TRAINING}
             kept = fit_to_layers(with_fields(item.renamed(*self.schema.names), fields), known)
             yield TrainingDocument(kept, complete & known, self.origin)
@@ -157,18 +132,26 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
     if Path(name).exists() and project.path.samefile(name):  # opening it would cost SQLite's locks
         problem = f"{option} {name} is the project itself"
         raise UsageError(problem, "its abstracts are used anyway: omit the option")
-    labels, layers = LabelCounts(), set[Layer]()
+    entities, relations, layers = Counter[str](), Counter[str](), set[Layer]()
     bad, undecided, first_problem = 0, 0, ""
     for item in read([str(path)]):
         if isinstance(item, BadRecord):
             bad += 1
             first_problem = first_problem or item.error.message
             continue
-        labels.add(item.renamed(*schema.names))
-        layers |= annotated_layers(item.annotations)
-        undecided += bool(undecided_layers(item.annotations))
-    if lacking := labels.lacking_in(schema):
-        raise lacking_labels(str(path), lacking, schema, project)
+        named = item.renamed(*schema.names).annotations
+        # Labels of rejected and undecided items teach nothing that needs a label.
+        entities.update(_positive(named.entities))
+        relations.update(_positive(named.relations))
+        layers |= layers_with(item.annotations, IN_VIEW)
+        undecided += bool(layers_with(item.annotations, {State.UNDECIDED}))
+    if lacking := describe_lacking(entities, relations, schema):
+        raise SchemaError(
+            f"{path}: the project's schema {schema.name!r} lacks labels of it: {lacking}; "
+            f"it has {_all(schema)}",
+            "rename them in the file, or bring labels and abstracts into the project: "
+            + as_command("sciextract", "import", path, "--add-labels", "--project", project.path),
+        )
     known = schema.layers
     if not layers & known:
         problem = f"{path}: nothing in it is annotated, so it cannot be used for training"
@@ -192,23 +175,15 @@ def fit_to_layers(annotated: AnnotatedDocument, layers: frozenset[Layer]) -> Ann
     return replace(annotated, annotations=kept, model=None, warnings=())
 
 
-def annotated_layers(annotations: Annotations) -> set[Layer]:
-    """The layers in which something is positive."""
-    return {layer for layer, states in _states(annotations).items() if states & IN_VIEW}
-
-
-def undecided_layers(annotations: Annotations) -> set[Layer]:
-    """The layers in which something is undecided."""
-    return {layer for layer, states in _states(annotations).items() if State.UNDECIDED in states}
-
-
-def _states(annotations: Annotations) -> dict[Layer, set[State]]:
+def layers_with(annotations: Annotations, states: Collection[State]) -> set[Layer]:
+    """The layers in which something is in one of these states."""
     places = {state for cluster in annotations.clusters for state in mention_states(cluster)}
-    return {
+    found = {
         Layer.ENTITIES: {entity.state for entity in annotations.entities},
         Layer.RELATIONS: {relation.state for relation in annotations.relations},
         Layer.COREFERENCE: places,
     }
+    return {layer for layer, there in found.items() if not there.isdisjoint(states)}
 
 
 def training_document(project: Project, number: int) -> TrainingDocument:
@@ -410,18 +385,12 @@ class Augmented:
 def positives(annotated: AnnotatedDocument) -> AnnotatedDocument:
     """A document with nothing but its positive items."""
     original = annotated.annotations
-    entities = tuple(entity for entity in original.entities if entity.state in IN_VIEW)
-    kept = {entity.id for entity in entities}
-    relations = tuple(
-        relation
-        for relation in original.relations
-        if relation.state in IN_VIEW and {relation.head, relation.tail} <= kept
-    )
+    found = original.in_states(IN_VIEW)
+    kept = {entity.id for entity in found.entities}
+    # Of clusters in any state: that of each place counts.
     clusters = (_positive_part(cluster, kept) for cluster in original.clusters)
-    annotations = Annotations(
-        entities, relations, tuple(cluster for cluster in clusters if cluster.mentions)
-    )
-    return replace(annotated, annotations=annotations)
+    filled = tuple(cluster for cluster in clusters if cluster.mentions)
+    return replace(annotated, annotations=Annotations(found.entities, found.relations, filled))
 
 
 def _positive_part(cluster: Cluster, kept: set[str]) -> Cluster:
@@ -429,16 +398,9 @@ def _positive_part(cluster: Cluster, kept: set[str]) -> Cluster:
 
     A cluster that was read with one mention stays as it was read.
     """
-    states = cluster.mention_states or (cluster.state,) * len(cluster.mentions)
-    positive = [
-        state in IN_VIEW and mention in kept
-        for mention, state in zip(cluster.mentions, states, strict=True)
-    ]
-    alone = sum(positive) == 1 and cluster.state is not State.IMPORTED
-    return replace(
-        cluster,
-        mentions=() if alone else tuple(compress(cluster.mentions, positive)),
-        mention_scores=tuple(compress(cluster.mention_scores, positive)),
-        mention_states=tuple(compress(cluster.mention_states, positive)),
-        state=State.ACCEPTED if cluster.state not in IN_VIEW else cluster.state,
-    )
+    places = zip(cluster.mentions, mention_states(cluster), strict=True)
+    positive = {mention for mention, state in places if state in IN_VIEW} & kept
+    if len(positive) == 1 and cluster.state is not State.IMPORTED:
+        positive.clear()
+    state = cluster.state if cluster.state in IN_VIEW else State.ACCEPTED
+    return replace(cluster.only(positive), state=state)

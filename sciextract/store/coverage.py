@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import replace
 
-from sciextract.documents.annotations import Annotations, Layer
+from sciextract.documents.annotations import Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import AttributeType, LabelSchema
 from sciextract.store.rows import (
@@ -29,28 +29,16 @@ Type = tuple[Layer, str]
 def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> AnnotatedDocument:
     """A document with the items of some types; names are those of :attr:`ProgressRow.looked_for`."""
     said = document.annotations
-    entities = [
-        entity for entity in said.entities if keep(covered_name(Layer.ENTITIES, entity.label))
-    ]
-    kept = {entity.id for entity in entities}
-    relations = [
-        relation
-        for relation in said.relations
-        if keep(covered_name(Layer.RELATIONS, relation.label))
-        and {relation.head, relation.tail} <= kept
-    ]
-    clusters = said.clusters if keep(Layer.COREFERENCE) else ()
-    targets = {"", *kept, *(relation.id for relation in relations)}
-    attributes = tuple(
-        attribute
-        for attribute in said.attributes
-        if keep(attribute_name(attribute.label)) and attribute.target in targets
+    links = (link for link in said.relations if keep(covered_name(Layer.RELATIONS, link.label)))
+    wanted = replace(
+        said,
+        relations=tuple(links),
+        clusters=said.clusters if keep(Layer.COREFERENCE) else (),
+        attributes=tuple(one for one in said.attributes if keep(attribute_name(one.label))),
+        candidates=None,
     )
-    left = Annotations(
-        *(tuple(entities), tuple(relations), tuple(cluster.only(kept) for cluster in clusters)),
-        attributes=attributes,
-    )
-    return replace(document, annotations=left)
+    names = ((entity.id, covered_name(Layer.ENTITIES, entity.label)) for entity in said.entities)
+    return replace(document, annotations=wanted.among({id for id, name in names if keep(name)}))
 
 
 def covered_attributes(

@@ -445,15 +445,13 @@ class _Job:
             self.project.set_schema(wider)
             self.report.added_labels += [label for labels in unknown for label in sorted(labels)]
             return wider
+        # An import that goes well does not wait for numpy, which the snapshot takes.
+        from sciextract.snapshot.gathering import describe_lacking
+
         # Read to the end, so that the message names all labels and not those of the first batch.
         for document in rest:
             more = _unknown_labels([document], schema)
             unknown = (unknown[0] + more[0], unknown[1] + more[1])
-        parts = [
-            f"{kind} {', '.join(f'{label!r} ({count})' for label, count in labels.most_common())}"
-            for kind, labels in zip(("entities:", "relations:"), unknown, strict=True)
-            if labels
-        ]
         if impossible := _impossible_labels(unknown):
             hint = (
                 f"no schema can have {', '.join(map(repr, impossible))}: a label is printable, not empty, "
@@ -466,7 +464,7 @@ class _Job:
                 "sciextract init NEW.sciextract --schema NAME"
             )
         raise SchemaError(
-            f"{path}: the project's schema {schema.name!r} lacks labels of it: {'; '.join(parts)}; "
+            f"{path}: the project's schema {schema.name!r} lacks labels of it: {describe_lacking(*unknown, schema)}; "
             f"it has {', '.join((*schema.entity_labels, *schema.relation_labels))}; "
             "nothing of it was imported",
             hint,

@@ -253,13 +253,9 @@ def _annotate(project: Project, adapter: Extractor, number: int) -> AnnotatedDoc
 def _best_of(found: Annotations) -> Annotations:
     """The mentions with the highest scores, and what connects them."""
     ranked = sorted(found.entities, key=lambda entity: -(entity.score or 0.0))
-    left_out = {entity.id for entity in ranked[MOST_AT_FIRST:]}
-    kept = tuple(entity for entity in found.entities if entity.id not in left_out)
-    links = (link for link in found.relations if left_out.isdisjoint((link.head, link.tail)))
-    names = {entity.id for entity in kept}
-    clusters = (cluster.only(names) for cluster in found.clusters)
-    paired = tuple(cluster for cluster in clusters if len(cluster.mentions) > 1)
-    return replace(found, entities=kept, relations=tuple(links), clusters=paired)
+    best = found.among({entity.id for entity in ranked[:MOST_AT_FIRST]})
+    paired = tuple(cluster for cluster in best.clusters if len(cluster.mentions) > 1)
+    return replace(best, clusters=paired)
 
 
 def _with_attributes(found: AnnotatedDocument, heads: AttributeHeads | None) -> AnnotatedDocument:
