@@ -61,13 +61,11 @@ class Agreed:
 
     def to_json(self) -> dict[str, Any]:
         """The report of ``--json``: of two projects their figures, of more those of every pair."""
-        pairs = [
-            asdict(replace(pair, report=None))
-            | (pair.report.to_json() if pair.report else {"documents": 0})
-            for pair in self.pairs
-        ]
-        for pair in pairs:
-            del pair["report"]
+        pairs = []
+        for pair in self.pairs:
+            names = asdict(replace(pair, report=None))
+            del names["report"]
+            pairs.append(names | (pair.report.to_json() if pair.report else {"documents": 0}))
         return (pairs[0] if len(pairs) == 1 else {"pairs": pairs}) | {"alpha": asdict(self.tokens)}
 
 
@@ -232,21 +230,6 @@ class ComparableSource:
     numbers: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class WithSource:
-    """How far the current view agrees with one source.
-
-    Attributes:
-        name: The source.
-        report: The figures, ``None`` where no abstract could be compared.
-        comparable: Abstracts that both have; the report is about at most :data:`MOST` of them.
-    """
-
-    name: str
-    report: AgreementReport | None
-    comparable: int
-
-
 def sides(project: Project) -> list[ComparableSource]:
     """All sources with abstracts to compare, the latest first."""
     rows = project.connection.execute(
@@ -269,8 +252,8 @@ def agree_with(
     project: Project,
     side: ComparableSource,
     on_progress: Callable[[int, int], bool] = lambda done, of: True,
-) -> WithSource:
-    """Compare what holds in the project with the latest annotations of a source.
+) -> AgreementReport | None:
+    """Compare what holds in the project with the latest annotations of a source, on :data:`MOST` abstracts at most.
 
     Of abstracts that came with a file, those are left out about which nobody has decided anything here: they
     would agree with themselves.
@@ -278,6 +261,9 @@ def agree_with(
     Args:
         side: The source.
         on_progress: Called with how many abstracts are read, of how many; gives whether to continue.
+
+    Returns:
+        The figures, ``None`` where no abstract could be compared.
 
     Raises:
         Cancelled: ``on_progress`` said no.
@@ -304,8 +290,4 @@ def agree_with(
             mine.append(with_types(here, both.__contains__))
             there = replace(here, annotations=decided_part(found[0]))
             theirs.append(with_types(there, both.__contains__))
-    if not mine:
-        return WithSource(side.name, None, 0)
-    symmetric = project.schema.symmetric_labels
-    report = agreement(mine, theirs, symmetric)
-    return WithSource(side.name, report, len(side.numbers))
+    return agreement(mine, theirs, project.schema.symmetric_labels) if mine else None

@@ -13,26 +13,23 @@ from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Project
 from sciextract.store.statistics import LabelStates, done_by_day, label_states
 from sciextract.text.english import counted
-from sciextract.workflows.agreement import Cancelled, WithSource, agree_with, sides
+from sciextract.workflows.agreement import Cancelled, ComparableSource, agree_with, sides
 from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
 from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.session import totals
 from sciextract_app.shared.view_models import BarRow
 
 
-def agreement_bars(found: WithSource) -> list[BarRow]:
+def agreement_bars(source: ComparableSource, report: AgreementReport | None) -> list[BarRow]:
     """A source's name and its figures."""
-    kind, _, rest = found.name.partition(":")
+    kind, _, rest = source.name.partition(":")
     # A model's name without the number of its run: model:sci@1f0c2a9b/01M7Y is model sci@1f0c2a9b.
     name = f"model {rest.partition('/')[0]}" if kind == "model" else f"file {rest}"
-    if found.report is None:
+    if report is None:
         return [BarRow(f"{name}: no abstract that both have decided")]
-    report = found.report
-    many = (
-        f"{report.documents:,} of {found.comparable:,}"
-        if found.comparable > report.documents
-        else f"{report.documents:,}"
-    )
+    many, comparable = f"{report.documents:,}", len(source.numbers)
+    if comparable > report.documents:
+        many += f" of {comparable:,}"
     word = "abstract" if many == "1" else "abstracts"
     return [BarRow(f"{name}: {many} {word}"), *_figures(report)]
 
@@ -228,7 +225,7 @@ def gather(
             found = agree_with(project, side, partial(on_progress, side.name))
         except Cancelled:
             return
-        bars += agreement_bars(found)
+        bars += agreement_bars(side, found)
         yield "agreement", AgreementPage(tuple(bars))
     if not bars:
         yield "agreement", AgreementPage((BarRow("no other source has annotated them yet"),))

@@ -135,7 +135,7 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
         asked, predicted = predictions.id, predictions.predicted
     # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
-    return MadeQueue(save_queue(project, queue), len(pool.open), asked, predicted)
+    return MadeQueue(save_queue(project, queue), len(pool), asked, predicted)
 
 
 def queue_missing(project: Project, label: str, name: str) -> SavedQueue:
@@ -195,7 +195,7 @@ def queue_likely(
     pool = pool_of(project)
     heads = learn_attributes(project, EncoderStates(base_model(project)[0]))
     shares: list[tuple[float, int]] = []
-    for done, number in enumerate(pool.open, start=1):
+    for done, number in enumerate(pool, start=1):
         document = project.document(number)
         share = heads.probability_of(document, label, value) if heads else None
         if share is None:
@@ -203,7 +203,7 @@ def queue_likely(
             hint = f"at least {LEAST} have to be finished, some with the value and some without"
             raise ActionRefusedError(problem, hint)
         shares.append((-share, number))
-        on_progress(done, len(pool.open))
+        on_progress(done, len(pool))
     shares.sort()
     numbers = tuple(number for _, number in shares[:most])
     queue = SavedQueue(name or f"likely {wanted}", numbers, sort=f"likely {wanted}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,30 +50,23 @@ def decisions(candidates: Candidates) -> Iterator[Decision]:
     earlier mention it means the same as, or none. A question that left no candidate was answered "none" with
     near certainty; it would add next to nothing to any score here.
     """
-    for span in candidates.spans:
-        scores = [choice.score for choice in span.labels]
-        yield Decision(Layer.ENTITIES, (span.span,), _with_rest(scores))
     # Both directions of a pair together, and all antecedents of a mention: the model has one distribution for them.
-    by_pair: dict[tuple[Span, ...], list[float]] = {}
+    asked = defaultdict[tuple[Layer, tuple[Span, ...]], list[float]](list)
+    for span in candidates.spans:
+        asked[Layer.ENTITIES, (span.span,)] += [choice.score for choice in span.labels]
     for pair in candidates.pairs:
-        place = tuple(
-            sorted((pair.head, pair.tail), key=lambda span: (span.char_start, span.char_end))
-        )
-        by_pair.setdefault(place, []).extend(choice.score for choice in pair.labels)
-    for place, scores in by_pair.items():
-        yield Decision(Layer.RELATIONS, place, _with_rest(scores))
-    by_mention: dict[Span, list[float]] = {}
+        place = tuple(sorted((pair.head, pair.tail)))
+        asked[Layer.RELATIONS, place] += [choice.score for choice in pair.labels]
     for link in candidates.links:
-        by_mention.setdefault(link.mention, []).append(link.score)
-    for mention, scores in by_mention.items():
-        yield Decision(Layer.COREFERENCE, (mention,), _with_rest(scores))
+        asked[Layer.COREFERENCE, (link.mention,)].append(link.score)
+    for (layer, place), scores in asked.items():
+        yield Decision(layer, place, _with_rest(scores))
 
 
-def _with_rest(scores: Iterable[float]) -> tuple[float, ...]:
+def _with_rest(scores: Sequence[float]) -> tuple[float, ...]:
     """The outcomes with their rest; rounded scores that exceed one are scaled back to it."""
-    listed = tuple(scores)
-    total = max(1.0, sum(listed))
-    known = tuple(score / total for score in listed)
+    total = max(1.0, sum(scores))
+    known = tuple(score / total for score in scores)
     return (max(0.0, 1.0 - sum(known)), *known)
 
 
@@ -117,32 +111,8 @@ def over_layers(scores: Sequence[LayerScores]) -> list[float]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """Answered questions.
-
-    Attributes:
-        layers: Those that are done.
-        places: Layer and place of single questions.
-        rejected: Spans that are no mentions: nothing about them is open.
-    """
-
-    layers: frozenset[Layer]
-    places: frozenset[tuple[Layer, tuple[Span, ...]]]
-    rejected: frozenset[Span]
-
-    def is_open(self, layer: Layer, place: tuple[Span, ...]) -> bool:
-        """Whether a question still waits for its answer."""
-        known = layer in self.layers or (layer, place) in self.places
-        return not known and self.rejected.isdisjoint(place)
-
-    def left(self, decisions: Iterable[Decision]) -> Iterator[Decision]:
-        """The decisions that are still open."""
-        return (decision for decision in decisions if self.is_open(decision.layer, decision.place))
-
-
-def find_settled(doc: DocumentState) -> Settled:
-    """What has been answered in an abstract: imported and decided items, and layers that are done."""
+def find_open(doc: DocumentState, asked: Iterable[Decision]) -> Iterator[Decision]:
+    """The decisions that nothing has answered yet: no imported or decided item, and no layer that is done."""
     entities = {entity.id: entity for entity in doc.all_entities}
     decided = [entity for entity in entities.values() if entity.state is not State.UNDECIDED]
     places = {(Layer.ENTITIES, entity.fragments) for entity in decided}
@@ -157,7 +127,10 @@ def find_settled(doc: DocumentState) -> Settled:
     # No mention, so no relation and no link of it either.
     rejected = {span for row in decided if row.state is State.REJECTED for span in row.fragments}
     done = doc.progress.done if doc.progress else ()
-    return Settled(frozenset(done), frozenset(places), frozenset(rejected))
+    for decision in asked:
+        known = decision.layer in done or (decision.layer, decision.place) in places
+        if not known and rejected.isdisjoint(decision.place):
+            yield decision
 
 
 class ModelPredictions:
@@ -231,21 +204,8 @@ class By(StrEnum):
     RANDOM = "random"
 
 
-@dataclass(frozen=True, slots=True)
-class AbstractPool:
-    """The abstracts that may be asked about.
-
-    Attributes:
-        open: Numbers of those that are not done, in the order in which they came.
-        touched: Those of them about which something is decided.
-    """
-
-    open: tuple[int, ...]
-    touched: frozenset[int]
-
-
-def pool_of(project: Project) -> AbstractPool:
-    """What is left to correct in a project.
+def pool_of(project: Project) -> dict[int, bool]:
+    """The abstracts that are not done, in the order in which they came, and whether something is decided about each.
 
     Raises:
         ActionRefusedError: Nothing is.
@@ -256,34 +216,34 @@ def pool_of(project: Project) -> AbstractPool:
         left = "no abstract of the project is left to correct"
         problem = left if known else "there is no abstract in the project"
         raise ActionRefusedError(problem, "sciextract import adds abstracts")
-    return AbstractPool(
-        tuple(abstract.number for abstract in unfinished),
-        frozenset(abstract.number for abstract in unfinished if abstract.decided),
-    )
+    return {abstract.number: abstract.decided for abstract in unfinished}
 
 
 def by_uncertainty(
-    project: Project, pool: AbstractPool, predictions: ModelPredictions, on_progress: OnProgress
+    project: Project,
+    pool: Mapping[int, bool],
+    predictions: ModelPredictions,
+    on_progress: OnProgress,
 ) -> list[int]:
     """Most uncertain first; of equal ones the one that came first."""
     scores: dict[int, LayerScores] = {}
-    for number, found in predictions.about(pool.open):
+    for number, found in predictions.about([*pool]):
         left = decisions(found.candidates or Candidates())
-        if number in pool.touched:
-            left = find_settled(project.document_state(number)).left(left)
+        if pool[number]:
+            left = find_open(project.document_state(number), left)
         words = len(documents.load(project.connection, number).document.tokens)
         scores[number] = per_word(left, words)
-        on_progress(len(scores), len(pool.open))
+        on_progress(len(scores), len(pool))
     numbers = sorted(scores)
     combined = over_layers([scores[number] for number in numbers])
     doubts = dict(zip(numbers, combined, strict=True))
     return sorted(numbers, key=lambda number: -doubts[number])
 
 
-def by_chance(pool: AbstractPool, seed: int) -> list[int]:
+def by_chance(pool: Iterable[int], seed: int) -> list[int]:
     """In an order of its own for every seed, which abstracts that come later do not change."""
 
     def draw(number: int) -> bytes:
         return hashlib.blake2b(f"{seed} {number}".encode(), digest_size=8).digest()
 
-    return sorted(pool.open, key=draw)
+    return sorted(pool, key=draw)

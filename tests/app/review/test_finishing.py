@@ -59,7 +59,7 @@ def test_relations_that_nobody_ever_made_are_not_finished_as_none(
     )
     assert desk.header().done == 1
     assert project.document(1).done
-    assert 1 not in pool_of(project).open
+    assert 1 not in pool_of(project)
     assert [document.finished for document in known_documents(project.connection)] == [
         True,
         False,

@@ -8,7 +8,7 @@ import pytest
 
 from sciextract.documents.annotations import Layer, Span
 from sciextract.store import Completeness, EntityRef, LinkRef, Project, RelationRef
-from sciextract.workflows.active.ranking import Decision, find_settled
+from sciextract.workflows.active.ranking import Decision, find_open
 from tests.unit.store.projects import (
     guess,
     guess_cluster,
@@ -43,8 +43,7 @@ def project(tmp_path: Path) -> Project:
 
 def left(project: Project) -> list[tuple[Layer, tuple[Span, ...]]]:
     return [
-        (decision.layer, decision.place)
-        for decision in find_settled(project.document_state(1)).left(ASKED)
+        (decision.layer, decision.place) for decision in find_open(project.document_state(1), ASKED)
     ]
 
 
