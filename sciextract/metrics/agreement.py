@@ -32,8 +32,8 @@ from sciextract.metrics.report import (
     AgreementReport,
     AlphaAgreement,
     AttributeAgreement,
+    ByMetric,
     ClusterAgreement,
-    CoreferenceAgreement,
     F1Agreement,
     Interval,
     KappaAgreement,
@@ -242,7 +242,7 @@ def agreement(
         relations=RelationAgreement(
             **scores.kinds(_RELATION_KINDS, "relations"), labels=relation_labels
         ),
-        coreference=CoreferenceAgreement(**clusters, conll=scores.clusters(*CONLL_METRICS)),
+        coreference=ByMetric(**clusters, conll=scores.clusters(*CONLL_METRICS)),
         attributes={
             label: AttributeAgreement(found.kappa, found.observed, found.tokens, found.interval)
             for label, found in kappas.items()

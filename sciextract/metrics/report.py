@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import fmean
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sciextract.metrics.counts import Tally
 
@@ -69,34 +69,37 @@ class NerScores:
     labels: Mapping[str, PRF]
 
 
+_Score = TypeVar("_Score")
+
+
 @dataclass(frozen=True, slots=True)
-class Variants:
+class Variants(Generic[_Score]):
     """Relations under the rules for symmetric labels; ``directed`` is that of DyGIE++ and PURE, which knows none."""
 
-    ordered: PRF
-    unordered: PRF
-    doubled: PRF
-    directed: PRF
+    ordered: _Score
+    unordered: _Score
+    doubled: _Score
+    directed: _Score
 
 
 @dataclass(frozen=True, slots=True)
 class RelationScores:
     """Relations without and with the types of their arguments, and by label (boundaries, ordered)."""
 
-    boundaries: Variants
-    strict: Variants
+    boundaries: Variants[PRF]
+    strict: Variants[PRF]
     labels: Mapping[str, PRF]
 
 
 @dataclass(frozen=True, slots=True)
-class CoreferenceScores:
+class ByMetric(Generic[_Score]):
     """Clusters of two and more mentions; ``conll`` is the mean of MUC, B3 and CEAFe."""
 
-    muc: ClusterPRF
-    b3: ClusterPRF
-    ceafe: ClusterPRF
-    lea: ClusterPRF
-    conll: ClusterPRF
+    muc: _Score
+    b3: _Score
+    ceafe: _Score
+    lea: _Score
+    conll: _Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ class EvaluationReport:
     documents: int
     ner: NerScores
     relation: RelationScores
-    coreference: CoreferenceScores
+    coreference: ByMetric[ClusterPRF]
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
@@ -285,17 +288,6 @@ class RelationAgreement(RelationLabelAgreement):
 
 
 @dataclass(frozen=True, slots=True)
-class CoreferenceAgreement:
-    """Clusters of two and more mentions; ``conll`` is the mean of MUC, B3 and CEAFe."""
-
-    muc: ClusterAgreement
-    b3: ClusterAgreement
-    ceafe: ClusterAgreement
-    lea: ClusterAgreement
-    conll: ClusterAgreement
-
-
-@dataclass(frozen=True, slots=True)
 class AgreementReport:
     """How far two annotators agree.
 
@@ -307,7 +299,7 @@ class AgreementReport:
     spans: SpanAgreement
     tokens: TokenAgreement
     relations: RelationAgreement
-    coreference: CoreferenceAgreement
+    coreference: ByMetric[ClusterAgreement]
     attributes: Mapping[str, AttributeAgreement] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ form is that of Koehn 2004, "Statistical Significance Tests for Machine Translat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -33,8 +34,8 @@ from sciextract.metrics.counts import (
 )
 from sciextract.metrics.report import (
     PRF,
+    ByMetric,
     ClusterPRF,
-    CoreferenceScores,
     EvaluationReport,
     Interval,
     NerScores,
@@ -57,18 +58,9 @@ class RelationKey(NamedTuple):
     label: str
 
 
-class RelationVariants(NamedTuple):
-    """The ways to count symmetric relations, of one document."""
-
-    ordered: Tally
-    unordered: Tally
-    doubled: Tally
-    directed: Tally
-
-
 def relation_tallies(
     gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, strict: bool
-) -> RelationVariants:
+) -> Variants[Tally]:
     """Relations of a document, counted in four ways.
 
     ``directed`` wants the annotated direction of every relation, symmetric ones among them (DyGIE++, PURE); ``ordered`` does
@@ -90,7 +82,7 @@ def relation_tallies(
     keys = [relation_keys(side, symmetric, strict=strict) for side in sides]
     unordered = compare(*keys)
     twice = compare(*[frozenset([key for key in side if key.label in symmetric]) for side in keys])
-    return RelationVariants(ordered, unordered, unordered.plus(twice), directed)
+    return Variants(ordered, unordered, unordered.plus(twice), directed)
 
 
 def ordered_keys(
@@ -138,6 +130,7 @@ Tallies: TypeAlias = dict[ScorePath, Tally]
 
 CONLL_METRICS = ("muc", "b3", "ceafe")
 _COREFERENCE = {"muc": muc, "b3": b_cubed, "ceafe": ceaf_e, "lea": lea}
+_VARIANTS = tuple([variant.name for variant in fields(Variants)])
 _CLUSTERS = ("coreference", "clusters")
 _MENTIONS = ("coreference", "mentions")
 
@@ -201,8 +194,8 @@ def tally(
         tallies["relation", "labels", label] = counts
     for kind in ("boundaries", "strict"):
         variants = relation_tallies(gold, predicted, symmetric, strict=kind == "strict")
-        for name, counts in variants._asdict().items():
-            tallies["relation", kind, name] = counts
+        for name in _VARIANTS:
+            tallies["relation", kind, name] = getattr(variants, name)
     wanted, found = partition(gold.clusters), partition(predicted.clusters)
     if not singletons:
         wanted, found = without_singletons(wanted), without_singletons(found)
@@ -235,7 +228,7 @@ def report(documents: Sequence[Tallies]) -> EvaluationReport:
         len(documents),
         NerScores(every, narrow, _by_label(total, "ner")),
         RelationScores(loose, strict, _by_label(total, "relation")),
-        CoreferenceScores(**coreference),
+        ByMetric(**coreference),
     )
 
 
@@ -244,9 +237,9 @@ def _by_label(total: Tallies, task: str) -> dict[str, PRF]:
     return {label: PRF.of(by_label[label]) for label in sorted(by_label)}
 
 
-def _variants(total: Tallies, kind: str) -> Variants:
-    names = RelationVariants._fields
-    return Variants(*[PRF.of(total.get(("relation", kind, name), NOTHING)) for name in names])
+def _variants(total: Tallies, kind: str) -> Variants[PRF]:
+    paths = [("relation", kind, name) for name in _VARIANTS]
+    return Variants(*[PRF.of(total.get(path, NOTHING)) for path in paths])
 
 
 Floats = NDArray[np.float64]

@@ -36,8 +36,8 @@ from sciextract.retraining.run_folder import (
     open_run,
 )
 from sciextract.retraining.status import StatusWriter, stopped_here
-from sciextract.snapshot import Origin, Snapshot, TrainingDocument, build_snapshot, read_snapshot
-from sciextract.snapshot.files import MANIFEST_FILE
+from sciextract.snapshot.documents import Origin, TrainingDocument
+from sciextract.snapshot.files import MANIFEST_FILE, Snapshot, build_snapshot, read_snapshot
 from sciextract.store import Project, open_project
 from sciextract.workflows.annotate import Predictor
 from sciextract.workflows.learn import base_model, compare_bases

@@ -42,7 +42,7 @@ from sciextract.store.rows import IN_VIEW, ProgressRow
 from sciextract.store.sqlite import first_value
 
 
-def describe_lacking(entities: Counter[str], relations: Counter[str], schema: LabelSchema) -> str:
+def describe_lacking(schema: LabelSchema, entities: Counter[str], relations: Counter[str]) -> str:
     """The labels among those counted that a schema lacks, in words; empty when it has all."""
     parts = []
     for kind, counts, known in (
@@ -62,7 +62,7 @@ def check_project_labels(project: Project, schema: LabelSchema) -> None:
         SchemaError: It has some; names them and where to change them.
     """
     kinds = (positive_labels(project.connection, kind) for kind in ("entity", "relation"))
-    if lacking := describe_lacking(*kinds, schema=schema):
+    if lacking := describe_lacking(schema, *kinds):
         raise SchemaError(
             f"{project.path}: its schema {schema.name!r} lacks labels that its items have: {lacking}; "
             f"it has {_all(schema)}",
@@ -145,7 +145,7 @@ def survey(path: Path | str, origin: Origin, schema: LabelSchema, project: Proje
         relations.update(_positive(named.relations))
         layers |= layers_with(item.annotations, IN_VIEW)
         undecided += bool(layers_with(item.annotations, {State.UNDECIDED}))
-    if lacking := describe_lacking(entities, relations, schema):
+    if lacking := describe_lacking(schema, entities, relations):
         raise SchemaError(
             f"{path}: the project's schema {schema.name!r} lacks labels of it: {lacking}; "
             f"it has {_all(schema)}",

@@ -201,12 +201,9 @@ def decide_document(
             if only is not None and dispute.key not in only:
                 continue
             side = proposed[dispute.key].side if verdict == "majority" else verdict
-            try:
-                with doc.whole():
-                    if side == "theirs":
-                        take_theirs(doc, context, dispute)
-            except ActionRefusedError as error:
-                refused[dispute.key] = explain(error)
+            problem = try_to_take(doc, context, dispute) if side == "theirs" else None
+            if problem is not None:
+                refused[dispute.key] = explain(problem)
             else:
                 keys.append(dispute.key)
 
@@ -239,6 +236,18 @@ def in_order(look: Callable[[], list[Dispute]], *single: Layer) -> Iterator[Disp
             for dispute in found[:1] if layer in single else found:
                 tried.add(dispute.key)
                 yield dispute
+
+
+def try_to_take(
+    doc: DocumentState, context: Context, dispute: Dispute
+) -> ActionRefusedError | None:
+    """Take the other side of a difference, or leave the document as it is and give the reason."""
+    try:
+        with doc.whole():
+            take_theirs(doc, context, dispute)
+    except ActionRefusedError as error:
+        return error
+    return None
 
 
 def compare(

@@ -10,15 +10,15 @@ from tempfile import TemporaryDirectory
 
 from sciextract.documents.annotations import Annotations, Layer, State
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.errors import ActionRefusedError
 from sciextract.formats import BadRecord, open_writer, read
 from sciextract.formats.registry import get_format
+from sciextract.snapshot.gathering import layers_with
 from sciextract.store import DocumentState, Project, events
 from sciextract.store.document_state import Context, annotated
 from sciextract.store.ingest import keep_annotations
 from sciextract.store.rows import BY_PERSONS, IN_VIEW, covered_name, type_of_row, types_in
-from sciextract.workflows.adjudicate import in_order, refresh_disagreements
-from sciextract.workflows.disagreements import MERGE, Dispute, compare_with, take_theirs, types_of
+from sciextract.workflows.adjudicate import in_order, refresh_disagreements, try_to_take
+from sciextract.workflows.disagreements import MERGE, Dispute, compare_with, types_of
 
 KIND = "corrections"
 """The word in the log."""
@@ -107,11 +107,8 @@ class Corrections:
         def work(doc: DocumentState, context: Context) -> None:
             nonlocal taken
             for one in in_order(lambda: self._differences(doc), Layer.COREFERENCE):
-                try:
-                    with doc.whole():
-                        take_theirs(doc, context, one)
-                except ActionRefusedError as error:
-                    refused[one.difference.doc_key, error.message] += 1
+                if problem := try_to_take(doc, context, one):
+                    refused[one.difference.doc_key, problem.message] += 1
                 else:
                     taken += 1
 
@@ -147,12 +144,7 @@ class Corrections:
 
     def _layers(self) -> set[Layer]:
         """The layers of which the file has an item."""
-        parts = {Layer.ENTITIES: "entities", Layer.RELATIONS: "relations", Layer.COREFERENCE: "clusters"}  # fmt: skip
-        return {
-            layer
-            for layer, name in parts.items()
-            if any(getattr(said, name) for said in self.said.values())
-        }
+        return set().union(*(layers_with(said, {*State}) for said in self.said.values()))
 
     def _differences(self, doc: DocumentState) -> list[Dispute]:
         number, layers = doc.number, self._layers()

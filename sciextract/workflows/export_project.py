@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -161,23 +162,25 @@ class ExportJob:
         source = None if self.source is None else _find_source(project, self.source)
         training = None if self.base is None else Augmented(project, self.base)
         numbers = self.selection.numbers(project)
-        predictions = _PredictionsWithGold(project, source, numbers) if self.predicted else None
         finished, written = self._only_finished(spec), numbers
         if finished:
             complete = {*finished_numbers(project)}
             written = [number for number in numbers if number in complete]
+        gold = deque[Annotations](maxlen=1)
         if self.former:
             documents = stream_former(project)
-        elif training or predictions:
-            documents = (training or predictions).documents()  # type: ignore[union-attr]
+        elif training:
+            documents = training.documents()
+        elif self.predicted:
+            documents = _predicted(project, source, numbers, gold)
         elif source is not None:
             documents = _of_source(project, source, numbers)
         else:
             states = WITH_UNDECIDED if self.undecided else IN_VIEW
             documents = _current(project, written, states, "project_state" in spec.options)
         options: dict[str, Any] = {"schema": project.schema} if "schema" in spec.options else {}
-        if predictions is not None:
-            options["gold"] = predictions.gold
+        if self.predicted:
+            options["gold"] = gold.pop
         writer, count, untouched = open_writer(spec.id, destination, **options), 0, 0
         for document in documents:
             is_untouched = spec.empty_is_none and _is_untouched(document)
@@ -186,20 +189,21 @@ class ExportJob:
                 writer.write(document)
                 count += 1
         writer.close()
+        skipped = untouched if self.without_untouched else 0
         # What was left out is known only now: the generators count on their way.
         losses, left_out = dict(writer.losses), {}
         if training is not None:
             losses |= training.losses
             left_out = dict(training.left_out)
-        elif predictions and predictions.missing:
-            left_out = {"no model has predicted them": predictions.missing}
-        plain = not (training or predictions or self.undecided or self.former) and source is None
+        elif self.predicted and (missing := len(numbers) - count - skipped):
+            left_out = {"no model has predicted them": missing}
+        chosen = training or self.predicted or self.undecided or self.former or source is not None
         from_base, bad = (training.from_base, training.bad) if training else (0, 0)
-        undecided = project.undecided_items(numbers) if plain else 0
+        undecided = 0 if chosen else project.undecided_items(numbers)
         uncovered = len({*numbers}.intersection(uncovered_numbers(project))) if finished else 0
         unfinished = len(numbers) - count - uncovered if finished else 0
-        if untouched and self.without_untouched:
-            left_out, untouched = {**left_out, "untouched": untouched}, 0
+        if skipped:
+            left_out, untouched = {**left_out, "untouched": skipped}, 0
         report = ExportReport(
             self.format, self.output, count, losses, self.strict, from_base, left_out, bad,
             undecided, unfinished, uncovered, untouched,
@@ -212,44 +216,19 @@ class ExportJob:
         return spec.training and not chosen and self.source is None and self.base is None
 
 
-class _PredictionsWithGold:
-    """A project's predictions, and the current view that each is written beside.
-
-    Args:
-        project: The open project.
-        source_id: Whose predictions; the latest ones of a model when ``None``.
-        numbers: Which abstracts.
-
-    Attributes:
-        missing: Abstracts without predictions, which are left out.
-    """
-
-    def __init__(self, project: Project, source_id: int | None, numbers: list[int]) -> None:
-        self._project = project
-        self._source_id = source_id
-        self._numbers = numbers
-        self._gold = Annotations()
-        self.missing = 0
-
-    def documents(self) -> Iterator[AnnotatedDocument]:
-        """The predicted abstracts, one by one."""
-        for number in self._numbers:
-            predicted = self._of_source(number)
-            if predicted is None:
-                self.missing += 1
-                continue
-            view = self._project.document(number, IN_VIEW)
-            self._gold = view.annotations
-            yield AnnotatedDocument(view.document, predicted)
-
-    def gold(self) -> Annotations:
-        """The current view of the abstract that came last."""
-        return self._gold
-
-    def _of_source(self, number: int) -> Annotations | None:
-        if self._source_id is None:
-            return latest_predictions(self._project.connection, number)
-        return annotations_of_source(self._project.connection, number, self._source_id)
+def _predicted(
+    project: Project, source_id: int | None, numbers: Iterable[int], gold: deque[Annotations]
+) -> Iterator[AnnotatedDocument]:
+    """The abstracts with a source's predictions, the latest of a model when ``None``; their current view waits in ``gold``."""
+    for number in numbers:
+        if source_id is None:
+            found = latest_predictions(project.connection, number)
+        else:
+            found = annotations_of_source(project.connection, number, source_id)
+        if found is not None:
+            view = project.document(number, IN_VIEW)
+            gold.append(view.annotations)
+            yield AnnotatedDocument(view.document, found)
 
 
 def finished_numbers(project: Project) -> Iterator[int]:

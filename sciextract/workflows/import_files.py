@@ -464,7 +464,7 @@ class _Job:
                 "sciextract init NEW.sciextract --schema NAME"
             )
         raise SchemaError(
-            f"{path}: the project's schema {schema.name!r} lacks labels of it: {describe_lacking(*unknown, schema)}; "
+            f"{path}: the project's schema {schema.name!r} lacks labels of it: {describe_lacking(schema, *unknown)}; "
             f"it has {', '.join((*schema.entity_labels, *schema.relation_labels))}; "
             "nothing of it was imported",
             hint,

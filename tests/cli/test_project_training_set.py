@@ -12,8 +12,7 @@ import pytest
 
 from sciextract.documents.annotations import Layer
 from sciextract.errors import ExitCode
-from sciextract.snapshot import Split
-from sciextract.snapshot.documents import split_of
+from sciextract.snapshot.documents import Split, split_of
 from sciextract.store import EntityRef, open_project
 from tests.cli.conftest import Command
 from tests.cli.projects import GOLD, everything, read_lines, write_lines

@@ -14,8 +14,14 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.base import Source
 from sciextract.formats.json_values import parse_object
 from sciextract.formats.jsonl import parse_record
-from sciextract.snapshot import Origin, TrainingDocument, Verdict, verdicts_of
-from sciextract.snapshot.documents import from_read, to_line
+from sciextract.snapshot.documents import (
+    Origin,
+    TrainingDocument,
+    Verdict,
+    from_read,
+    to_line,
+    verdicts_of,
+)
 from sciextract.snapshot.gathering import positives
 from sciextract.text.analyse import analyse
 from tests.strategies import annotated_documents

@@ -19,7 +19,7 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.inference.pipeline import Labels
 from sciextract.retraining.run_folder import Run
-from sciextract.snapshot import Split
+from sciextract.snapshot.documents import Split
 from sciextract_trainer.build import SubwordRules, as_joint
 from sciextract_trainer.checkpoint import TimeIsUp
 from sciextract_trainer.config import TrainConfig

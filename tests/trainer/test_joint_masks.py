@@ -17,7 +17,7 @@ from torch import Tensor
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, State
 from sciextract.inference.decoding import Columns
-from sciextract.snapshot import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import (

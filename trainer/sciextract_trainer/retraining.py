@@ -30,7 +30,8 @@ from sciextract.retraining.events import (
 from sciextract.retraining.run import Prepared, Trainer, model_name
 from sciextract.retraining.run_folder import MODEL, SNAPSHOT
 from sciextract.retraining.status import StatusWriter
-from sciextract.snapshot import Origin, Snapshot, TrainingDocument, read_undecided
+from sciextract.snapshot.documents import Origin, TrainingDocument
+from sciextract.snapshot.files import Snapshot, read_undecided
 from sciextract.snapshot.gathering import positives
 from sciextract.workflows.models.compare import Fold, fold_file, without, write_fold
 from sciextract_trainer.build import as_joint, labels_of

@@ -24,9 +24,14 @@ from sciextract.metrics.promotion import (
     Standard,
     compare_models,
 )
-from sciextract.snapshot import Origin, Snapshot, SplitCounts
-from sciextract.snapshot.documents import TrainingDocument, covered_part, in_folds, positive_part
-from sciextract.snapshot.files import read_lines, suggesting_models
+from sciextract.snapshot.documents import (
+    Origin,
+    TrainingDocument,
+    covered_part,
+    in_folds,
+    positive_part,
+)
+from sciextract.snapshot.files import Snapshot, SplitCounts, read_lines, suggesting_models
 from sciextract.store import Project
 from sciextract.store.documents import first_texts
 from sciextract.store.finished import finished_abstracts

@@ -12,8 +12,7 @@ from sciextract.documents.annotations import Layer, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.formats.exchange import encode
-from sciextract.snapshot import Split
-from sciextract.snapshot.documents import split_of
+from sciextract.snapshot.documents import Split, split_of
 from sciextract.store import create_project
 from sciextract.workflows.import_files import import_files
 from tests.trainer.corpus import gold

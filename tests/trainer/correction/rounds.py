@@ -12,7 +12,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run import RetrainResult, retrain
 from sciextract.retraining.run_folder import RetrainRequest
-from sciextract.snapshot import Split
+from sciextract.snapshot.documents import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 Events = list[dict[str, Any]]

@@ -24,7 +24,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.inference.model_folder import CONFIG, write_manifest
 from sciextract.learning.bases import BASES
 from sciextract.retraining.run_folder import Run
-from sciextract.snapshot import Split
+from sciextract.snapshot.documents import Split
 from tests.trainer.correction.projects import corrected, new_project
 
 pytestmark = pytest.mark.full

@@ -22,7 +22,7 @@ from sciextract.retraining.remote.start import RemoteTarget
 from sciextract.retraining.remote.trainer import RemoteTrainer, attach
 from sciextract.retraining.run import RetrainResult, retrain
 from sciextract.retraining.run_folder import METRICS, RetrainRequest, Run, runs_of
-from sciextract.snapshot import Split
+from sciextract.snapshot.documents import Split
 from sciextract.workflows.models.registry import known_models
 from tests.ssh_server import Server, served
 from tests.trainer.correction.projects import corrected, new_project

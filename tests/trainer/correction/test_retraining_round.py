@@ -34,7 +34,8 @@ from sciextract.metrics.promotion import GateReport, Verdict
 from sciextract.retraining.events import RunStarted
 from sciextract.retraining.run import RetrainResult
 from sciextract.retraining.run_folder import RetrainRequest, Run, runs_of
-from sciextract.snapshot import Split, build_snapshot, read_snapshot
+from sciextract.snapshot.documents import Split
+from sciextract.snapshot.files import build_snapshot, read_snapshot
 from sciextract.store import EntityRef, create_project, open_project
 from sciextract.store.ingest import ModelRun
 from sciextract.workflows.models.choice import current

@@ -11,7 +11,8 @@ A, B, C = entity(0, 1, "Method"), entity(2, 3, "Task"), entity(4, 5, "Metric")
 def tallies(
     gold: list[ScoredRelation], predicted: list[ScoredRelation], strict: bool = False
 ) -> tuple[Tally, ...]:
-    return relation_tallies(scored([], gold), scored([], predicted), SYMMETRIC, strict=strict)
+    found = relation_tallies(scored([], gold), scored([], predicted), SYMMETRIC, strict=strict)
+    return found.ordered, found.unordered, found.doubled, found.directed
 
 
 def test_a_flipped_symmetric_relation_is_wrong_only_when_directed() -> None:

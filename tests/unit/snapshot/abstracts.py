@@ -10,8 +10,8 @@ from pathlib import Path
 from sciextract.documents.annotations import Annotations, Cluster, Entity, Layer, Relation, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats.exchange import encode
-from sciextract.snapshot import Snapshot, Split, TrainingDocument
-from sciextract.snapshot.documents import split_of
+from sciextract.snapshot.documents import Split, TrainingDocument, split_of
+from sciextract.snapshot.files import Snapshot
 from sciextract.store import Project
 from tests.unit.store.projects import (
     cluster,

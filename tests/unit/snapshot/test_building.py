@@ -12,14 +12,14 @@ import pytest
 from sciextract.documents.annotations import Annotations, Cluster, Layer, State
 from sciextract.documents.document import Document
 from sciextract.errors import OutputError, SchemaError, TrainingDataError
-from sciextract.snapshot import (
-    Split,
+from sciextract.snapshot import gathering
+from sciextract.snapshot.documents import Split
+from sciextract.snapshot.files import (
     build_snapshot,
-    gathering,
     read_snapshot,
     read_undecided,
+    too_few_to_compare,
 )
-from sciextract.snapshot.files import too_few_to_compare
 from sciextract.store import EntityRef, LinkRef, Project, open_project
 from tests.shared_data import ROOT
 from tests.unit.snapshot.abstracts import put_gold, texts

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import TrainingDataError
-from sciextract.snapshot import Split, build_snapshot, read_snapshot, read_undecided
+from sciextract.snapshot.documents import Split
+from sciextract.snapshot.files import build_snapshot, read_snapshot, read_undecided
 from sciextract.store import Project
 from tests.unit.snapshot.abstracts import put_gold, texts
 

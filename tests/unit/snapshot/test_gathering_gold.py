@@ -15,14 +15,8 @@ from sciextract.errors import (
     TrainingDataError,
     UsageError,
 )
-from sciextract.snapshot import (
-    Origin,
-    Snapshot,
-    Split,
-    build_snapshot,
-    read_snapshot,
-    read_undecided,
-)
+from sciextract.snapshot.documents import Origin, Split
+from sciextract.snapshot.files import Snapshot, build_snapshot, read_snapshot, read_undecided
 from sciextract.store import Project
 from tests.unit.snapshot.abstracts import (
     gold_file,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from sciextract.documents.annotations import Layer, State
-from sciextract.snapshot import Split, build_snapshot, read_snapshot
-from sciextract.snapshot.documents import place_of, split_of
+from sciextract.snapshot.documents import Split, place_of, split_of
+from sciextract.snapshot.files import build_snapshot, read_snapshot
 from sciextract.store import EntityRef, Project
 from tests.unit.snapshot.abstracts import placed, put_gold, sha256, texts
 from tests.unit.store.projects import guess, place, predict, put

@@ -14,7 +14,7 @@ from sciextract.documents.annotations import (
     State,
 )
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.documents import TrainingDocument, Verdict, Verdicts, verdicts_of
 from tests.unit.store.projects import cluster, document, entity, relation, said
 
 POSITIVE, NEGATIVE, MASKED = Verdict.POSITIVE, Verdict.NEGATIVE, Verdict.MASKED

@@ -10,7 +10,7 @@ from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.formats.exchange import encode
-from sciextract.snapshot import Origin
+from sciextract.snapshot.documents import Origin
 from sciextract.snapshot.gathering import survey
 from sciextract.store import create_project
 from sciextract.text.analyse import make_document

@@ -17,7 +17,7 @@ from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
 from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, plan_windows
-from sciextract.snapshot import TrainingDocument, Verdict, Verdicts, verdicts_of
+from sciextract.snapshot.documents import TrainingDocument, Verdict, Verdicts, verdicts_of
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]

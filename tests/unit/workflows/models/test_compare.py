@@ -17,7 +17,7 @@ from sciextract.documents.annotations import (
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelNotFoundError
 from sciextract.inference.extractor import Extractor
-from sciextract.snapshot import TrainingDocument
+from sciextract.snapshot.documents import TrainingDocument
 from sciextract.workflows.evaluate import DocumentMismatchError
 from sciextract.workflows.models.compare import compare, gate, gate_gold
 from sciextract.workflows.models.registry import register
