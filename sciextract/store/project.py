@@ -284,6 +284,7 @@ class Project:
         *,
         backup: bool = False,
         always: bool = False,
+        source: str = "",
     ) -> Outcome:
         """Do one action on some documents: one transaction, one event.
 
@@ -295,6 +296,7 @@ class Project:
             seconds: Time the person spent.
             backup: Whether to make a dated backup first.
             always: Whether the event is kept although it changes nothing.
+            source: Who acts instead of the person.
 
         Raises:
             ActionRefusedError: It is not allowed; nothing has changed.
@@ -302,18 +304,20 @@ class Project:
         """
         if backup:
             self.backup(kind)
-        if self.pressed:
+        if self.pressed and not source:
             params = {**params, events.PRESSED: self.pressed}
         try:
             with self.writing() as connection:
-                event_id = events.append(connection, self.author_id, kind, params, seconds)
-                context = self.context(event_id)
+                by = self.source_id(source) if source else self.author_id
+                event_id = events.append(connection, by, kind, params, seconds)
+                context = self.context(event_id, by)
                 changed = sum(self.work_on(number, work, context) for number in numbers)
                 if not changed and not always:
                     raise NothingChanged
         except NothingChanged:
             return Outcome(None, 0, 0, tuple(context.warnings))
-        self.pressed = None
+        if not source:
+            self.pressed = None
         return Outcome(event_id, changed, context.items, tuple(context.warnings))
 
     def dry_run(self, numbers: Iterable[int], work: Work) -> tuple[int, int]:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span
+from sciextract.store.actions.alike import KIND, SOURCE, propose_alike
 from sciextract.store.actions.bulk import decision_about
 from sciextract.store.actions.editing import (
     AttributeRef,
@@ -38,9 +39,13 @@ class Actions:
 
     Args:
         project: The open project.
+
+    Attributes:
+        proposes: Whether strings that are decided are proposed wherever else they stand, if no model predicts their types.
     """
 
     def __init__(self, project: Project) -> None:
+        self.proposes = False
         self._project = project
 
     def accept(self, number: int, item: ItemRef, seconds: Seconds = None) -> Outcome:
@@ -177,6 +182,13 @@ class Actions:
         work = partial(Edit.accept_items, items=items)
         return self._do(number, "accept above", {"items": len(items)}, work)
 
+    def propose_alike(self, number: int) -> None:
+        """Propose what was decided elsewhere in an abstract that is opened. The person's own undo passes it over."""
+        project = self._project
+        work = partial(propose_alike, project.connection, opened=True)
+        if self.proposes and project.dry_run([number], work)[0]:
+            project.perform(KIND, {}, [number], work, source=SOURCE.format("other abstracts"))
+
     def mark_done(
         self, number: int, layers: Collection[Layer] = ALL_LAYERS, undecided: Undecided = "refuse",
         seconds: Seconds = None, labels: Sequence[str] = (),
@@ -213,6 +225,8 @@ class Actions:
     ) -> Outcome:  # fmt: skip
         def on_document(doc: DocumentState, context: Context) -> None:
             work(Edit(doc, context))
+            if self.proposes:
+                propose_alike(self._project.connection, doc, context)
 
         return self._project.perform(kind, params, [number], on_document, seconds)
 

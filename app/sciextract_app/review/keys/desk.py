@@ -87,6 +87,7 @@ class Desk:
         known = before is not None and before.order in list(Order)
         chosen = order or (Order(before.order) if before and known else Order.TEXT)
         drawn = seed if seed is not None else (before.seed if before else 0)
+        project.actions.proposes = True
         self.state = ReviewState(project, chosen, drawn, clock)
         if before:
             self.state.promise(before.sure)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from sciextract.documents.annotations import Candidates, Layer
+from sciextract.errors import SciextractError
 from sciextract.inference.settings import SURE
 from sciextract.store import EntityRef, ItemRef, Outcome, Project, RelationRef
 from sciextract.store.quality_checks import Check, Finding
@@ -139,6 +140,8 @@ class ReviewState:
         self.letters = self.letters_of(number)
         self.last_cluster, self.cursor = "", 0
         self.number, self.focus, self.repeat, self.alike = number, None, None, None
+        with suppress(KeyError, SciextractError):  # what cannot be written is only not proposed
+            self.project.actions.propose_alike(number)
         if not self.read():
             return False
         first = (

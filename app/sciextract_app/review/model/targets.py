@@ -42,10 +42,10 @@ def alike_target(state: ReviewState) -> str | None:
 
 
 def count_free(state: ReviewState, span: Span) -> int:
-    """How often the same string stands elsewhere in the abstract where nothing is marked: ``a`` would add these."""
+    """How often the same string stands elsewhere in the abstract where nothing is decided: ``a`` would decide these."""
     view = state.open_view
     return sum(
-        not view.touching(place)
+        all(row.state is State.UNDECIDED for row in view.touching(place))
         for place in find_occurrences(view.document, span.of(view.text))
         if place != span
     )
