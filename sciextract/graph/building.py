@@ -125,15 +125,13 @@ class BuildReport(NamedTuple):
     Attributes:
         changes: To the abstracts.
         totals: What is in the graph now.
-        reading_seconds: For reading and keeping extractions.
-        deriving_seconds: For nodes and edges; 0 where nothing had changed.
+        is_new: Whether nodes and edges were made; not where nothing had changed.
         former: What stood in the graph's place; ``None`` for nothing, or a graph of this version.
     """
 
     changes: Changes
     totals: GraphTotals
-    reading_seconds: float
-    deriving_seconds: float
+    is_new: bool
     former: FormerGraph | None = None
 
     @property
@@ -153,8 +151,6 @@ class BuildReport(NamedTuple):
         return {
             **asdict(self.changes),
             "graph": self.totals._asdict(),
-            "reading_seconds": round(self.reading_seconds, 3),
-            "deriving_seconds": round(self.deriving_seconds, 3),
             "former": self.former and {**self.former._asdict(), "kept": str(self.former.kept)},
         }
 
@@ -207,7 +203,6 @@ def build_graph(
     settings, listener = derive_settings or DeriveSettings(), listener or BuildListener()
     former = _set_aside_earlier(graph)
     with open_graph(graph, write=True) as connection:
-        started = time.monotonic()
         # The same counts in all builds of one graph, or its numbers would mean two things.
         counted = reading.counted
         empty = not connection.execute("SELECT 1 FROM document LIMIT 1").fetchone()
@@ -229,16 +224,13 @@ def build_graph(
         if keep_duplicates:
             facts.papers = None
         _read(connection, reading, facts, listener)
-        read, seconds = time.monotonic(), 0.0
         same = property_of(connection, "understanding") == settings.to_json()
-        if property_of(connection, "state") != "finished" or not same:
+        if is_new := property_of(connection, "state") != "finished" or not same:
             listener.deriving()
             set_property(connection, "state", "unfinished")
             make_nodes_and_edges(connection, settings)
             set_property(connection, "understanding", settings.to_json())
-            seconds = time.monotonic() - read
-        totals = totals_of(connection)
-        return BuildReport(facts.changes, totals, read - started, seconds, former)
+        return BuildReport(facts.changes, totals_of(connection), is_new, former)
 
 
 def _set_aside_earlier(graph: Path) -> FormerGraph | None:
@@ -294,7 +286,7 @@ def make_nodes_and_edges(connection: Connection, settings: DeriveSettings) -> No
             connection.execute(f"DROP TABLE IF EXISTS {table}")
     with transaction(connection):
         run_statements(connection, DERIVED)
-        merge_names(connection, settings.acronym_share)
+        merge_names(connection)
         if settings.synonyms:
             merge_synonyms(connection)
         repair_names(connection)

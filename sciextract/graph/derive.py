@@ -25,7 +25,7 @@ _GENERIC_SHARE = 0.2
 _BY_ITSELF = ~_ANOTHER_NAME
 _NO_SPACE_RULE = int(MergeRule.HYPHEN) | _ANOTHER_NAME
 # Most frequent; of equally frequent forms the one that fewer rules had to change.
-_FIRST = "mentions * 131072 - rules"
+_FIRST = f"mentions * {2 * int(MergeRule.LINK)} - rules"
 
 
 def _node_of(row: str, column: str) -> str:
@@ -124,25 +124,21 @@ class DeriveSettings:
     """How facts become nodes and edges; another one makes them anew from the same facts.
 
     Attributes:
-        acronym_share: How large a share of the abstracts that expand an acronym must agree for it to be read so in
-            abstracts that do not expand it: see
-            :meth:`~sciextract.graph.acronyms.CorpusAcronym.meaning`.
         symmetric: Relation types without direction; those of the bundled label schemas when nothing is said.
         synonyms: Whether the synonyms that come with the package are merged.
     """
 
-    acronym_share: float = 0.8
     symmetric: frozenset[str] = field(default_factory=known_symmetric)
     synonyms: bool = True
 
     def to_json(self) -> str:
         """Equal settings give equal text."""
-        return json.dumps([self.acronym_share, sorted(self.symmetric), self.synonyms])
+        return json.dumps([sorted(self.symmetric), self.synonyms])
 
     @classmethod
     def from_json(cls, text: str) -> DeriveSettings:
-        share, symmetric, synonyms = json.loads(text)
-        return cls(share, frozenset(symmetric), synonyms)
+        *_, symmetric, synonyms = json.loads(text)  # a share of abstracts stood before them once
+        return cls(frozenset(symmetric), synonyms)
 
 
 def derive(connection: Connection, symmetric: Iterable[str]) -> None:

@@ -40,6 +40,8 @@ Words = tuple[str, ...]
 _LEAST_SHARE = 0.1
 """Of the abstracts of a name, so many must name it without its last word, too, for that word to go."""
 _LEAST_DOCUMENTS = 2
+_AGREEING = 0.8
+"""Of the abstracts that expand an acronym, so many must agree for it to be read so in those that do not expand it."""
 _LEAST_EXPANDED = 0.05
 """Of the abstracts that use an acronym, so many must give it an expansion for that to be a meaning in the corpus."""
 _METHOD_LABEL_SHARE = 0.15
@@ -107,14 +109,13 @@ class Resolved(NamedTuple):
     rules: int
 
 
-def merge_names(connection: Connection, acronym_share: float) -> None:
+def merge_names(connection: Connection) -> None:
     """Fill ``resolved``, ``ambiguous`` and ``joined`` from the facts, and make the view ``mention`` of all.
 
     Args:
         connection: The graph, in a transaction.
-        acronym_share: How large a share of the abstracts that expand an acronym must agree.
     """
-    merger = _Merger(connection, _names(connection), acronym_share)
+    merger = _Merger(connection, _names(connection))
     resolved = merger.run()
     rows = [(name, *end) for name, end in resolved.items() if name != end.node]
     connection.executemany("INSERT INTO resolved VALUES (?, ?, ?)", rows)
@@ -159,8 +160,8 @@ def _names(connection: Connection) -> dict[int, Name]:
 
 
 class _Merger:
-    def __init__(self, connection: Connection, names: Mapping[int, Name], share: float) -> None:
-        self._names, self._share = names, share
+    def __init__(self, connection: Connection, names: Mapping[int, Name]) -> None:
+        self._names = names
         self._resolved: dict[int, Resolved] = {}
         self._meaning: dict[str, Name] = {}
         self.ambiguous: list[tuple[int, int, int]] = []
@@ -262,7 +263,7 @@ class _Merger:
         for short, counts in self._expansions.items():
             expansions = group_expansions(counts, spaced)
             meaning, most = expansions[0]
-            if most >= self._share * sum(abstracts for _, abstracts in expansions):
+            if most >= _AGREEING * sum(abstracts for _, abstracts in expansions):
                 self._resolved[short] = Resolved(meaning, int(MergeRule.CORPUS_ACRONYM))
                 self._meaning[self._acronyms[short][0]] = self._names[meaning]
                 for long in counts:  # other wordings of what it means

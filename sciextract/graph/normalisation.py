@@ -36,7 +36,7 @@ class MergeRule(IntFlag):
     NUMERAL = 32768
     SYNONYM = 65536
     READER = 16384
-    LINK = 65536
+    LINK = 131072
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -267,7 +267,7 @@ def test_together(graph: Path, command: Command) -> None:
     assert heading.split()[-4:] == ["with", "support", "vector", "machine"]
     assert row.split() == ["2", "1.33", "0.42-1.88", "2001-2002", "dependency", "parsing", "[Task]"]
     assert quoted.strip() == "> Support-vector machines help dependency parsing. [b]"
-    (found,) = lines(command(*words, "--to", "json").out)
+    (found,) = lines(command(*words, "--json").out)
     assert (found["node"]["name"], found["documents"]) == ("dependency parsing", 2)
     other = command(
         "graph", "together", "SVM", "--versus", "neural networks", "--least", "1", "--graph", graph
@@ -276,8 +276,6 @@ def test_together(graph: Path, command: Command) -> None:
         line.split("  ")[-1]: line.split()[:2] for line in other.out.splitlines() if "[M" in line
     }
     assert rows["treebanks [Material]"] == ["2", "2"] and "versus neural networks" in other.out
-    table = command(*words, "--to", "csv").out.splitlines()
-    assert table[0].startswith("abstracts,versus,lift,interval") and table[1].startswith("2,,1.33,")
     none = command("graph", "together", "SVM", "--type", "Metric", "--graph", graph)
     assert (none.code, none.out) == (1, "")
 

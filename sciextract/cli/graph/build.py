@@ -41,13 +41,6 @@ class BuildOptions:
     generic: list[str] | None = option(
         "LABEL", "Entity type of generic mentions (default: Generic); repeatable.", "--generic"
     )
-    acronym_share: float = option(
-        "P",
-        "Expand an acronym without expansion as at least this share of the abstracts does.",
-        min=0.5,
-        max=1,
-        default=0.8,
-    )
     symmetric: list[str] | None = option(
         "LABEL",
         "A relation type without direction (default: those of the bundled schemas; '' for none); repeatable.",
@@ -107,7 +100,7 @@ def build(options: BuildOptions) -> None:
     processes = usable_cores() if options.workers is None else options.workers
     reading = Reading(options.inputs, counting, not options.only_decided, processes)
     directions = known_symmetric() if options.symmetric is None else frozenset(options.symmetric)
-    settings = DeriveSettings(options.acronym_share, directions, not options.no_synonyms)
+    settings = DeriveSettings(directions, not options.no_synonyms)
     screen = BuildScreen(not options.quiet and is_terminal(sys.stderr))
     try:
         listener = BuildListener(

@@ -90,10 +90,10 @@ def edge_line(edge: Edge, node: Node | None) -> str:
             score = f", score {edge.score_mean:.2f}"
     count = f"{edge.documents:,} abstract{'s' * (edge.documents != 1)}{score}"
     if node is None:
-        arrow = edge.way_from(edge.head.id).arrow(edge.label)
+        arrow = edge.arrow_from(edge.head.id)
         return f"{edge.head.name} {arrow} {edge.tail.name}  ({count})"
     other = edge.tail if node.id == edge.head.id else edge.head
-    return f"{edge.way_from(node.id).arrow(edge.label)} {other.name} [{other.label}]  ({count})"
+    return f"{edge.arrow_from(node.id)} {other.name} [{other.label}]  ({count})"
 
 
 def sentence_lines(sentences: Iterable[Sentence], indent: str) -> Iterable[str]:

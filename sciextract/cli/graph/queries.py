@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from sciextract.cli.console import JsonOption, flag, option, say
+from sciextract.cli.console import JsonOption, option, say
 from sciextract.cli.graph.group import (
     GraphOption,
     LimitOption,
@@ -115,9 +115,7 @@ def together(
     with_narrower: WithNarrowerOption = False,
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
-    to: Literal["table", "csv", "json"] = typer.Option(
-        "table", "--to", help="Table, CSV, or one JSON object per line."
-    ),
+    as_json: JsonOption = False,
 ) -> None:
     """List the nodes that abstracts mention together with a node, with sentences.
 
@@ -145,29 +143,18 @@ def together(
         )  # fmt: skip
     if not found:
         raise nothing(f"no such node is named together with {first.name!r}")
-    if to == "json":
-        show_json(row.to_json() for row in found)
-        return
-    rows = [
-        (
-            str(row.documents), "" if row.versus is None else str(row.versus), f"{row.lift:.2f}", f"{row.low:.2f}-{row.high:.2f}",
-            span_of_years(row.first_year, row.last_year), row.node.name, row.node.label,
-            row.quote.doc_key if row.quote else "",
-            quoted(row.quote.sentences) if row.quote else "",
-        )
-        for row in found
-    ]  # fmt: skip
-    if to == "csv":
-        from sciextract.formats.table_rows import csv_row
-
-        columns = ("abstracts", "versus", "lift", "interval", "years", "node", "type", "paper", "sentence")  # fmt: skip
-        show(csv_row(row) for row in (columns, *rows))
-        return
     heading = f"{'abstracts':>9} {'versus':>6} {'lift':>7} {'interval':>13}  {'years':9}"
-    show([f"{heading}  named with {first.name}{f', versus {versus}' if versus else ''}"])
-    for count, other, lift, interval, years, name, kind, key, sentence in rows:
-        show([f"{count:>9} {other:>6} {lift:>7} {interval:>13}  {years:9}  {name} [{kind}]"])
-        show([f"{'':11}> {sentence} [{key}]"] if key else [])
+    lines = [f"{heading}  named with {first.name}{f', versus {versus}' if versus else ''}"]
+    for row in found:
+        other = "" if row.versus is None else row.versus
+        counts = (
+            f"{row.documents:>9} {other:>6} {row.lift:>7.2f} {f'{row.low:.2f}-{row.high:.2f}':>13}"
+        )
+        years = span_of_years(row.first_year, row.last_year)
+        lines.append(f"{counts}  {years:9}  {row.node.name} [{row.node.label}]")
+        if row.quote:
+            lines.append(f"{'':11}> {quoted(row.quote.sentences)} [{row.quote.doc_key}]")
+    answer((row.to_json() for row in found), lines, as_json)
 
 
 def top(
@@ -306,7 +293,6 @@ def trends(
     ),
     recent: int = option("N", "Fit the slope to the last N years.", min=2, default=5),
     thin: int = option("N", "Pool years with fewer than N abstracts.", min=1, default=30),
-    with_narrower: bool = flag("Count abstracts that name a hyponym, too.", "--with-narrower"),
     with_generic: WithGenericOption = False,
     limit: LimitOption = 20,
     as_json: JsonOption = False,
@@ -325,9 +311,7 @@ def trends(
     from sciextract.graph.queries.trends import trends as trends_of
 
     with open_graph(graph) as connection:
-        asked = TrendQuestion(
-            question, label, since, until, recent, thin, least, with_generic, with_narrower
-        )
+        asked = TrendQuestion(question, label, since, until, recent, thin, least, with_generic)
         passed = trends_of(connection, asked, limit)
     if not passed.found:
         raise nothing("nothing found; change --least, --recent or the years to include more nodes")

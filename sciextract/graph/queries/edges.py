@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from sqlite3 import Connection
 from typing import Literal
 
@@ -13,18 +12,6 @@ from sciextract.graph.database import unpacked
 from sciextract.graph.queries.nodes import Node, label_number, node_of
 
 Direction = Literal["out", "in", "both"]
-
-
-class Way(StrEnum):
-    """Where an edge leads, seen from one of its ends."""
-
-    OUT = "out"
-    IN = "in"
-    NONE = "none"
-
-    def arrow(self, label: str) -> str:
-        """The relation type as an arrow, or as a line where it has no direction."""
-        return {Way.OUT: f"--{label}-->", Way.IN: f"<--{label}--", Way.NONE: f"--{label}--"}[self]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +68,11 @@ class Edge:
     score_max: float | None
     sentences: tuple[Sentence, ...] = ()
 
-    def way_from(self, node: int) -> Way:
-        """Where it leads, seen from the node of that number."""
+    def arrow_from(self, node: int) -> str:
+        """Its type as an arrow, seen from the node of that number; as a line where it has no direction."""
         if self.symmetric:
-            return Way.NONE
-        return Way.OUT if node == self.head.id else Way.IN
+            return f"--{self.label}--"
+        return f"--{self.label}-->" if node == self.head.id else f"<--{self.label}--"
 
 
 _SYMMETRIC = "e.label IN (SELECT label FROM symmetric)"

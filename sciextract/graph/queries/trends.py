@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from sqlite3 import Connection
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from sciextract.errors import UsageError
-from sciextract.graph.queries.nodes import HYPONYMS, Node, label_number, nodes_where, usual_type
+from sciextract.graph.queries.nodes import Node, label_number, nodes_where, usual_type
 
 THIN = 30
 """Years with fewer abstracts are pooled with others by default: of 30 abstracts none says that a share is below 11 %."""
@@ -132,7 +132,6 @@ class TrendQuestion(NamedTuple):
         thin: Years with fewer abstracts are pooled.
         least: How many abstracts of these years must name a node.
         generic: Generic nodes, too.
-        narrower: Whether abstracts that name a hyponym count, too.
     """
 
     direction: Literal["rising", "falling"]
@@ -143,7 +142,6 @@ class TrendQuestion(NamedTuple):
     thin: int = THIN
     least: int = 10
     generic: bool = False
-    narrower: bool = False
 
 
 _Found = TypeVar("_Found")
@@ -193,11 +191,6 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
     counts: dict[int, dict[int, int]] = defaultdict(dict)
     for node, year, documents in connection.execute(f"{_BY_YEAR} {wanted}", values):
         counts[node][year] = documents
-    if question.narrower:
-        dated = dict(connection.execute(_DATED, values))
-        for node, listed in connection.execute(_WITH_NARROWER):
-            documents = dated.keys() & listed.split(",")
-            counts[node] = Counter([dated[document] for document in documents])
     sign = 1 if question.direction == "rising" else -1
     tested, clear = 0, []
     recent = [period for period in pooled if period.middle > pooled[-1].last - question.recent]
@@ -221,11 +214,6 @@ def trends(connection: Connection, question: TrendQuestion, limit: int = 20) -> 
 
 _BY_YEAR = """SELECT n.id, y.year, y.alone FROM node n
 JOIN node_year y ON y.node = n.id AND y.year BETWEEN :first AND :last"""
-# As text, because counting by year in SQLite takes three times as long.
-_WITH_NARROWER = f"""SELECT f.wide, group_concat(o.document) FROM (
-    SELECT wide, narrow FROM ({HYPONYMS}) UNION SELECT wide, wide FROM ({HYPONYMS})
-) f JOIN node_document o ON o.node = f.narrow AND o.mentions + o.matched > 0 GROUP BY 1"""
-_DATED = "SELECT CAST(id AS TEXT), year FROM document WHERE year BETWEEN :first AND :last"
 
 
 def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:

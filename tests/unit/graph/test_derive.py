@@ -9,7 +9,7 @@ import pytest
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.graph.database import open_graph
 from sciextract.graph.derive import DeriveSettings
-from sciextract.graph.queries.edges import Direction, Way, neighbours
+from sciextract.graph.queries.edges import Direction, neighbours
 from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.relation_types import known_symmetric
 from tests.graph_samples import abstract, build, ends_of
@@ -59,7 +59,7 @@ class TestRelationsWithoutDirection:
             for name in ("parser", "grammar"):
                 node = find_node(graph, name)
                 [edge] = neighbours(graph, node, direction=direction)
-                assert edge.way_from(node.id) is Way.NONE
+                assert edge.arrow_from(node.id) == "--COMPARE--"
 
     def test_an_acronym_is_ordered_by_what_it_means(self, tmp_path: Path) -> None:
         spelt = _compared(

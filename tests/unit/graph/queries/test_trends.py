@@ -114,26 +114,3 @@ def test_a_thin_year_is_pooled_with_the_one_before(graph: Path) -> None:
         with pytest.raises(UsageError, match=r"two periods of 400 .*; 481 abstracts of 13 years"):
             trends(connection, TrendQuestion("rising", thin=400))
         assert not trends(connection, TrendQuestion("rising", least=1000)).found
-
-
-def test_abstracts_with_a_hyponym_count_on_request(tmp_path: Path) -> None:
-    """In the last year thirty abstracts name strings; two of these say that strings are ropes."""
-    documents = [
-        abstract(f"{year} {number}", f"Paper {number} of {year} on {'ropes' if number < 10 else 'tents'}.",
-                 {"ropes" if number < 10 else "tents": "Method"}, year=year)
-        for year in range(2000, 2005) for number in range(40)
-    ]  # fmt: skip
-    for number in range(40):
-        text = f"Strings are ropes {number}." if number < 2 else f"Strings {number}." if number < 30 else f"Tents {number}."  # fmt: skip
-        mentions = {name: "Method" for name in ("Strings", "ropes", "Tents") if name in text}
-        links = [("Strings", "HYPONYM-OF", "ropes")] if number < 2 else []
-        documents.append(abstract(str(number), text, mentions, links, year=2005))
-    build(tmp_path / "g.graph", *documents)
-    with open_graph(tmp_path / "g.graph") as connection:
-        for question, expected in (
-            (TrendQuestion("falling", narrower=False), 2),
-            (TrendQuestion("rising", narrower=True), 30),
-        ):
-            found = trends(connection, question).found
-            (ropes,) = [trend for trend in found if trend.node.name == "ropes"]
-            assert ropes.periods[-1].documents == expected
