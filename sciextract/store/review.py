@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from sciextract.documents.annotations import State
+from sciextract.documents.document import ADAPTER
 from sciextract.store.coverage import Type, lacking_sql
 from sciextract.store.events import Event, read_event
 from sciextract.store.rows import finished_sql
@@ -351,6 +352,7 @@ def undecided_items(connection: sqlite3.Connection) -> list[tuple[int, tuple[str
 
 
 def newest_model(connection: sqlite3.Connection) -> str:
-    """The name of the model that predicted last, empty for none."""
-    query = "SELECT model_name FROM run ORDER BY event_id DESC LIMIT 1"
+    """The name of the model that predicted last, ``an adapter`` for one of the project, empty for none."""
+    name = f"iif(model_hash LIKE '%{ADAPTER}', 'an adapter', model_name)"
+    query = f"SELECT {name} FROM run ORDER BY event_id DESC LIMIT 1"
     return str(first_value(connection, query) or "")

@@ -295,4 +295,5 @@ def _joined(said: Iterable[tuple[Mention, str, Standing]], looked: bool) -> Cell
         return Cell("", (), Standing.NONE) if looked else Cell(UNKNOWN, (), Standing.UNKNOWN)
     words, sentences = zip(*names.values(), strict=True)
     standing = max(standings.values(), key=_RANK)
-    return Cell(BETWEEN.join(words), tuple(dict.fromkeys(sentences)), standing)
+    told = BETWEEN.join(words) if any(words) else ""  # quantities without units
+    return Cell(told, tuple(dict.fromkeys(sentences)), standing)

@@ -43,6 +43,10 @@ class DeskPort(Protocol):
     def finished(self) -> int:
         """Abstracts that are done."""
 
+    @property
+    def share(self) -> float:
+        """How often what is accepted as sure shall be right."""
+
     def run_job(self, name: str, work: Work, failed: Failed, exclusive: bool = False) -> None:
         """Run a function in a thread: see :func:`start_job`."""
 

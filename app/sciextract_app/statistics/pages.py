@@ -207,18 +207,19 @@ Page = ProgressPage | LabelsPage | AgreementPage | LearningPage
 
 
 def gather(
-    project: Project, on_progress: Callable[[str, int, int], bool]
+    project: Project, share: float, on_progress: Callable[[str, int, int], bool]
 ) -> Iterator[tuple[str, Page]]:
     """Names and pages; in a large project some take seconds, so they are gathered in the background.
 
     Args:
         project: The project.
+        share: The precision to promise of suggestions.
         on_progress: Told which source is compared, on how many abstracts so far and of how many; says whether to go on.
     """
     known = totals(project)
     yield "progress", progress_page(known.done, known.documents, done_by_day(project))
     yield "labels", LabelsPage(tuple(state_bars(label_states(project))))
-    yield "learning", learning_page(learning_curve(project))
+    yield "learning", learning_page(learning_curve(project, share=share))
     bars: list[BarRow] = []
     for side in sides(project):
         try:

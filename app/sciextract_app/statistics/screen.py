@@ -134,6 +134,7 @@ class DashboardScreen(PlotScreen):
 
     Args:
         path: The project.
+        share: How often what is accepted as sure shall be right.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -142,9 +143,9 @@ class DashboardScreen(PlotScreen):
         Binding("shift+tab,left,h", "turn(-1)", "page before", id="statistics.previous"),
     ]
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, share: float) -> None:
         super().__init__(f"{path.name}: statistics", PAGES)
-        self._path = path
+        self._path, self._share = path, share
         self._place = 0
         self._pages: dict[str, Page] = {}
 
@@ -167,7 +168,7 @@ class DashboardScreen(PlotScreen):
                 return not job.is_cancelled
 
             with open_project(self._path, read=True) as project:
-                for name, page in gather(project, progress):
+                for name, page in gather(project, self._share, progress):
                     job.call(self._show_page, name, page)
                     if job.is_cancelled:
                         return

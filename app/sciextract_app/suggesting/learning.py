@@ -99,7 +99,6 @@ class LearningWork:
         order: In which order abstracts are wanted.
         start_engine: Starts what learns; ``None`` where nothing shall learn.
         promise: Called with the least score by task of what is sure, and why nothing is.
-        share: The precision to promise of that.
 
     Attributes:
         words: What the header says of it.
@@ -116,7 +115,6 @@ class LearningWork:
         order: PredictionOrder,
         start_engine: StartEngine | None,
         promise: Callable[[Mapping[str, float], str], object],
-        share: float = SURE["entity"],
     ) -> None:
         self.words = ""
         self.left: tuple[str, ...] = ()
@@ -126,7 +124,6 @@ class LearningWork:
         self._order = order
         self._start_engine = start_engine
         self._promise = promise
-        self._share = share
         self._engine: LearningEngine | None = None
         self._running = Event()
         self._is_running = self._is_suggesting = False
@@ -152,9 +149,9 @@ class LearningWork:
         self._show("" if self.is_on else "learning off")
         self.poll()
 
-    def promise_anew(self, share: float) -> None:
-        """Promise another precision from now on."""
-        self._share, self._learned = share, 0
+    def promise_anew(self) -> None:
+        """Learn again: another precision is to be promised."""
+        self._learned = 0
         self.poll()
 
     def poll(self) -> None:
@@ -171,7 +168,7 @@ class LearningWork:
         self._learned, self._is_running = done, True
         engine = self._engine = self._engine or self._start_engine(project.path, self._model)
         path, author, order, running = project.path, self._author, self._order, self._running
-        share = self._share
+        share = self._desk.share
 
         def work(job: Job) -> None:
             try:

@@ -206,6 +206,8 @@ class PredictionWork:
 
     def _end(self, report: PredictReport | None, error: SciextractError | None = None) -> None:
         """Show the result; nothing is said where nothing needed a prediction."""
+        if isinstance(error, ModelMismatchError):
+            self.model = ""  # it was loaded, but suggests nothing here
         self._show_progress(None)
         self._desk.poll_changes()
         documents = report.documents if report else 0

@@ -175,7 +175,7 @@ async def test_list_question_and_done_count_the_same_items(project: Path) -> Non
         await pilot.press("D")
         await until_shown(pilot, f"{row.undecided} items undecided")
         await pilot.press("D")
-        await until_shown(pilot, f"Done, {row.undecided} items rejected")
+        await until_shown(pilot, f"to go, {row.undecided} items rejected")
         await until_shown(pilot, ", 1 done")
         await pilot.press("p", "u")
         await until_shown(pilot, ", 0 done")

@@ -10,11 +10,13 @@ import pytest
 from textual.widgets import Input
 
 from sciextract.documents.document import AnnotatedDocument, Document
+from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelNotFoundError
 from sciextract.resources import bundled_models
-from sciextract.store import open_project
+from sciextract.store import create_project, open_project
 from sciextract.store.maintenance.checks import Severity
 from sciextract.store.maintenance.doctor import examine
+from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import ModelChoice
 from sciextract.workflows.models.registry import register
 from sciextract_app.opening import recent_projects
@@ -68,6 +70,20 @@ def project(tmp_path: Path) -> Path:
 
 
 class TestPredicting:
+    @pytest.mark.parametrize("schema", ["empty", "genia"])
+    async def test_a_model_that_knows_no_type_of_the_project_suggests_nothing(
+        self, tmp_path: Path, schema: str
+    ) -> None:
+        path = tmp_path / "own.sciextract"
+        (tmp_path / "a.txt").write_text("A parser learns grammars.")
+        with create_project(path, load_schema(schema)) as made:
+            import_files(made, [str(tmp_path / "a.txt")])
+        async with opened(path, load=RuleExtractor) as (app, pilot):
+            await app.workers.wait_for_complete()
+            if schema != "empty":
+                await pilot.press("escape")  # sources of suggestions are offered
+            await until_shown(pilot, "no model suggests yet")
+
     async def test_what_needs_it_is_predicted(self, project: Path) -> None:
         async with opened(project, load=RuleExtractor) as (app, pilot):
             await until_shown(pilot, "3 abstracts predicted")

@@ -13,7 +13,7 @@ from sciextract.workflows.predict_project import predict_project
 from sciextract_app.statistics import screen as dashboard
 from sciextract_app.statistics.screen import DashboardScreen
 from tests.app.review.many import fill
-from tests.app.screens_support import made_project, opened, shown, until_shown
+from tests.app.screens_support import desk_of, made_project, opened, shown, until_shown
 from tests.cli.fakes import RuleExtractor
 
 pytestmark = pytest.mark.asyncio
@@ -42,6 +42,14 @@ async def test_every_page_of_a_project_with_work_in_it(
         await until_shown(pilot, "adapter off: compared from 5 finished abstracts on")
         await pilot.press("escape")
         assert not isinstance(app.screen, DashboardScreen)
+
+
+async def test_learning_promises_the_share_that_the_person_set(project: Path) -> None:
+    async with opened(project) as (app, pilot):
+        await pilot.press("Z", "end", "enter", "enter", "D", "D")
+        desk_of(app).accept_from(0.9, 0.75)
+        await pilot.press("f7", "h")
+        await until_shown(pilot, "at least 0.9 are right")
 
 
 async def test_pages_follow_each_other_both_ways(project: Path) -> None:

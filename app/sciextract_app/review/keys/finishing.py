@@ -56,8 +56,9 @@ def done(state: ReviewState, action: Action) -> Feedback:
     project.actions.mark_done(number, layers, undecided="reject", seconds=seconds, labels=labels)
     left = [layer for layer in Layer if layer in view.schema.layers and layer not in layers]
     said = [f"Done: {', '.join(labels or layers)}" if left or labels else "Done"]
+    # The rest may be cut: what was rejected is known since the first D.
+    said[0] += (", " if left or labels else ": ") + _sum_up(state, number)
     said[0] += f", {counted(waiting, 'item')} rejected" if waiting else ""
-    said[0] += _sum_up(state, number)
     if left and not (view.sought or view.schema.finish) and state.is_news(tuple(left)):
         verb = "has" if left == [Layer.COREFERENCE] else "have"
         missed = f"{' and '.join(left).capitalize()} {verb} not been looked at here"
@@ -87,7 +88,7 @@ def _sum_up(state: ReviewState, number: int) -> str:
     documents, done = count_done(connection)
     if numbers is not None:
         documents, done = len(numbers), count_done_of(connection, numbers, sought)
-    return f": {', '.join(parts)}, {documents - done:,} to go"
+    return f"{', '.join(parts)}, {documents - done:,} to go"
 
 
 def reopen(state: ReviewState, action: Action) -> Feedback:

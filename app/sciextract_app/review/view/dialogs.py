@@ -350,7 +350,7 @@ class ReviewDialogs:
         """Show plots of the project."""
         from sciextract_app.statistics.screen import DashboardScreen
 
-        self._screen.app.push_screen(DashboardScreen(self._screen.project.path))
+        self._screen.app.push_screen(DashboardScreen(self._screen.project.path, self._screen.share))
 
     def retraining(self) -> None:
         """Show the training that runs, the result of the last one, or what would be trained on."""

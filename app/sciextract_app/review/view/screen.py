@@ -149,8 +149,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self.predictions = PredictionWork(self, author, options.load, self._follow_predictions)
         self.imports = ImportWork(self, author, self._record, self.predictions.start)
         order, promise = self.predictions.order, self.desk.promise
-        share = self.desk.state.share
-        self.learning = LearningWork(self, author, model, order, options.learn, promise, share)
+        self.learning = LearningWork(self, author, model, order, options.learn, promise)
         self.bulk = BulkWork(self)
         self.retraining = RetrainingWork(
             self, author, model, self._record, self.predictions.use_model
@@ -237,7 +236,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         model, training = self.predictions.model or header.model, self.retraining.watch.progress
         learning = self.learning.words
         of = f": {', '.join(self.learning.left)}" if self.learning.left else ""
-        nothing = "" if learning else "nothing suggests yet"
+        nothing = "" if learning else "no model suggests yet"
         suggests = f"suggested by {model}{of}" if model else nothing
         self.query_one(HeaderBar).show(
             replace(header, model=suggests, training=training, learning=learning)
@@ -531,6 +530,11 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         """Abstracts that are done."""
         return self.desk.totals.done
 
+    @property
+    def share(self) -> float:
+        """How often what is accepted as sure shall be right."""
+        return self.desk.state.share
+
     def run_job(self, name: str, work: Work, failed: Failed, exclusive: bool = False) -> None:
         """Run a function in a thread, which is cancelled with the screen."""
         start_job(self, name, work, failed, exclusive=exclusive)
@@ -580,7 +584,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
     def accept_from(self, share: float, threshold: float) -> None:
         """Change what ``A`` accepts."""
         self.show_result(self.desk.accept_from(share, threshold))
-        self.learning.promise_anew(share)
+        self.learning.promise_anew()
 
     def stop(self) -> None:
         """Cancel all workers; each leaves a sound project, a moment later."""
