@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from sciextract.documents.annotations import Span
+from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.schema import LINK
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
+from sciextract.formats.bibliographic import keep_unusable
 from sciextract.formats.json_values import Record, objects_at, string_at
 from sciextract.text.offsets import OffsetMap, Unit
 
@@ -236,14 +238,10 @@ def bibliography(record: Record, passages: Sequence[TextPassage]) -> dict[str, A
     for passage in reversed(passages):
         infons |= passage.infons
     infons |= infons_of(record)
-    named = ((name, infons.get(key)) for name, key in INFON_NAMES.items())
-    fields: dict[str, Any] = {name: str(value) for name, value in named if value}
-    if not fields.get("year", "0").isdecimal():
-        del fields["year"]
-    elif "year" in fields:
-        fields["year"] = int(fields["year"])
-    if "pmid" not in fields and isinstance(record.get("pmid"), int):
-        fields["pmid"] = str(record["pmid"])
+    known = bibliography_of({"pmid": record.get("pmid"), **infons})
+    given = ((name, getattr(known, name)) for name in INFON_NAMES)
+    fields: dict[str, Any] = {name: value for name, value in given if value}
+    keep_unusable(fields, {name: infons.get(key) for name, key in INFON_NAMES.items()}, "bioc")
     # PubMed Central numbers the authors: name_0, name_1 and so on.
     authors: list[str] = []
     while found := _AUTHOR.fullmatch(str(infons.get(f"name_{len(authors)}", ""))):

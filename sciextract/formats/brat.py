@@ -39,7 +39,7 @@ from sciextract.formats.items import (
     CorpusItems,
     in_fitting_unit,
 )
-from sciextract.formats.json_values import dump_line, parse_object
+from sciextract.formats.json_values import dump_line, parse_object, typed_at
 from sciextract.formats.layers import (
     LINE_BREAKS,
     LabelNames,
@@ -57,24 +57,38 @@ _BETWEEN_BREAKS = re.compile(f"[^{LINE_BREAKS}]+")
 _REFUSED = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A line of the notes: what the name of a label stands for, or what a document's file does not tell.
+
+    Attributes:
+        file: Relative to the notes, without suffix.
+        fragments: By T id the exact fragments.
+        attributes: Those of the abstract: value by label.
+    """
+
+    label: str = ""
+    stands_for: str = ""
+    file: str = ""
+    doc_key: str | None = None
+    fragments: dict[str, tuple[Span, ...]] = field(default_factory=dict)
+    attributes: dict[str, str] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class Notes:
     """The content of one notes file.
 
     Attributes:
-        folder: Where it lies; file names in it are relative to this folder, without suffix.
-        doc_keys: Document key by file name.
+        folder: Where it lies.
+        files: Notes by file name.
         labels: Label by its name in the files.
-        fragments: By file name and T id the exact fragments.
-        attributes: By file name the attributes of the abstract: value by label.
         errors: Lines that cannot be read.
     """
 
     folder: Path
-    doc_keys: dict[str, str] = field(default_factory=dict)
+    files: dict[str, Note] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    fragments: dict[str, dict[str, tuple[Span, ...]]] = field(default_factory=dict)
-    attributes: dict[str, dict[str, str]] = field(default_factory=dict)
     errors: list[FormatError] = field(default_factory=list)
 
 
@@ -96,27 +110,14 @@ def notes_for(folder: Path) -> Notes:
             if isinstance(line, FormatError):
                 raise line
             record = parse_object(line, str(path), number)
+            note = typed_at(record, Note, "note", Place(str(path), number))
         except FormatError as error:
             notes.errors.append(error)
             continue
-        file, key, exact = (record.get(name) for name in ("file", "doc_key", "fragments"))
-        label, meaning = record.get("label"), record.get("stands_for")
-        if isinstance(label, str) and isinstance(meaning, str):
-            notes.labels[label] = meaning
-        if isinstance(file, str) and isinstance(key, str):
-            notes.doc_keys[file] = key
-        said = record.get("attributes")
-        if isinstance(file, str) and isinstance(said, dict):
-            texts = {label: value for label, value in said.items() if isinstance(value, str)}
-            notes.attributes[file] = texts
-        if isinstance(file, str) and isinstance(exact, dict):
-            # What are no pairs of numbers leave brat's own fragments.
-            notes.fragments[file] = {
-                name: tuple(Span(start, end) for start, end in pairs)
-                for name, pairs in exact.items()
-                if isinstance(pairs, list)
-                and all(isinstance(p, list) and [*map(type, p)] == [int, int] for p in pairs)
-            }
+        if note.label:
+            notes.labels[note.label] = note.stands_for
+        if note.file:
+            notes.files[note.file] = note
     return notes
 
 
@@ -208,7 +209,8 @@ def _pairs_below(root: Path) -> Iterator[_Pair]:
 
 def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
     name = os.path.relpath(pair.base.absolute(), notes.folder).replace(os.sep, "/")
-    key = notes.doc_keys.get(name, pair.doc_key)
+    note = notes.files.get(name, Note())
+    key = pair.doc_key if note.doc_key is None else note.doc_key
     ann = pair.files.get(".ann")
     place = Place(str(ann), None, key)
     if ".txt" not in pair.files:
@@ -223,11 +225,11 @@ def _document(pair: _Pair, notes: Notes, source: Source) -> AnnotatedDocument:
 
     def read(unit: Unit) -> tuple[CorpusItems, dict[str, Entity]]:
         items = CorpusItems(place, source.provenance)
-        return _read_entities(items, lines, text, unit, notes, name)
+        return _read_entities(items, lines, text, unit, notes.labels, note)
 
     items, mentions = in_fitting_unit(read)
     _add_links(items, lines, mentions, notes.labels)
-    for label, value in notes.attributes.get(name, {}).items():
+    for label, value in note.attributes.items():
         items.attribute(None, label, value)
     for suffix in _SPLIT_SUFFIXES if not ann else ():
         if pair.base.with_name(pair.base.name + suffix).exists():
@@ -249,12 +251,12 @@ def _read_entities(
     lines: list[tuple[Place, str]],
     text: str,
     unit: Unit,
-    notes: Notes,
-    file: str,
+    labels: Mapping[str, str],
+    note: Note,
 ) -> tuple[CorpusItems, dict[str, Entity]]:
     """The T lines, each checked against the file's copy of its characters, and the entities by T id."""
     by_name: dict[str, Entity] = {}
-    exact, offsets = notes.fragments.get(file, {}), OffsetMap(text)
+    offsets = OffsetMap(text)
     for place, line in lines:
         if line[:1] != "T":
             continue
@@ -278,9 +280,9 @@ def _read_entities(
                 # Behind the copy, files of other programs may have empty columns.
                 written = written if copies[-1].endswith("\t") else written.rstrip("\t")
                 items.check_copy(written, copies, place, name)
-            told = exact.get(name, ())
+            told = note.fragments.get(name, ())
             whole = told if told and pieces_of(text, told) == pieces else join_pieces(text, pieces)
-            by_name[name] = items.entity(whole, notes.labels.get(match[1], match[1]))
+            by_name[name] = items.entity(whole, labels.get(match[1], match[1]))
     return items, by_name
 
 
@@ -397,10 +399,7 @@ class BratWriter(FolderWriter):
         if of_abstract := {item.label: item.value for item in said if not item.target}:
             note["attributes"] = of_abstract
         if exact:
-            note["fragments"] = {
-                mention: [[span.char_start, span.char_end] for span in spans]
-                for mention, spans in exact.items()
-            }
+            note["fragments"] = exact
         if note:
             self._note({"file": name} | note)
         self._save(f"{name}.txt", text)
@@ -439,14 +438,11 @@ class BratWriter(FolderWriter):
             label = self._labels.name_of(entity.label)
             yield f"{name}\t{label} {ranges}\t{' '.join(span.of(text) for span in parts)}"
         relations, groups = named_links(annotated, names, self.losses)
-        for number, (head, tail, label) in enumerate(relations, start=1):
+        for number, ((head, tail, label), ids) in enumerate(relations.items(), start=1):
+            names |= dict.fromkeys(ids, f"R{number}")
             yield f"R{number}\t{self._labels.name_of(label)} Arg1:{head} Arg2:{tail}"
         for mentions in groups:
             yield f"*\t{COREFERENCE} {' '.join(mentions)}"
-        ids = {link: f"R{number}" for number, link in enumerate(relations, start=1)}
-        for item in annotated.annotations.relations:
-            link = (names.get(item.head, ""), names.get(item.tail, ""), item.label)
-            names |= {item.id: ids[link]} if link in ids else {}
         name_of, seen = self._labels.name_of, list[tuple[str, str]]()
         # Those of the abstract stand in the notes.
         said = named_attributes(annotated, names | {"": ""}, self.losses)

@@ -157,11 +157,13 @@ class CorpusItems:
             span: Its range.
             label: Its type (empty if it has none), which decides where several entities lie on the span.
         """
+        return self.find(span, label) or self.entity([span], "")
+
+    def find(self, span: Span, label: str) -> Entity | None:
+        """The entity on a span, of this label if there are several."""
         found = self._on[span]
-        for entity in found:
-            if entity.label == label:
-                return entity
-        return found[0] if found else self.entity([span], "")
+        called = (entity for entity in found if entity.label == label)
+        return next(called, found[0] if found else None)
 
     def relation(self, head: Entity, tail: Entity, label: str, score: float | None) -> Relation:
         ends = (head.id, tail.id, label)

@@ -17,10 +17,10 @@ from sciextract.formats.json_values import (
     list_at,
     object_at,
     objects_at,
-    span_at,
     string_at,
     unknown_fields,
 )
+from sciextract.text.offsets import CODE_POINTS, OffsetMap
 
 _SPACY_FIELDS = frozenset({"text", "ents", "spans", "tokens", "sents", "cats", "_"})
 
@@ -44,11 +44,16 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     chosen = "spans.sc" if layers.get("spans.sc") else "ents"
     if not layers[chosen] and len(layers) == 2:
         chosen = next(iter(layers))
-    known = set()
+    known, offsets = set(), OffsetMap(text)
+
+    def span_of(value: Record, field: str) -> Span:
+        start, end = value.get("start"), value.get("end")
+        return items.span_at(start, end, None, CODE_POINTS, offsets, field)
+
     for name in sorted(layers, key=lambda layer: layer != chosen):
         for value, field in items.objects(layers[name], name):
             with items.leaving_out():
-                span = span_at([value.get("start"), value.get("end")], len(text), field, place)
+                span = span_of(value, field)
                 label = label_at(value.get("label"), f"{field}.label", place)
                 if name == chosen:
                     items.entity([span], label)
@@ -61,10 +66,7 @@ def _spacy_documents(record: Record, source: Source, line: int) -> Iterator[Anno
     items.unread["user data of spaCy"] += bool(record.get("_"))
 
     def spans_of(name: str) -> list[Span]:
-        spans = [
-            span_at([value.get("start"), value.get("end")], len(text), field, place)
-            for value, field in objects_at(record.get(name), name, place)
-        ]
+        spans = [span_of(*item) for item in objects_at(record.get(name), name, place)]
         return spans if are_sound(spans) else []
 
     fields = unknown_fields(record, {key_field, *_SPACY_FIELDS}, place)
@@ -94,16 +96,18 @@ def _pubannotation_documents(
     place = Place(source.path, line, key)
     text = string_at(record.get("text"), "text", place)
     items = CorpusItems(place, source.provenance)
-    items.bare_offsets = True
+    offsets = OffsetMap(text)
     for track, field in [(record, ""), *objects_at(record.get("tracks"), "tracks", place)]:
-        _add_track(items, track, f"{field}." if field else "", text, place)
+        _add_track(items, track, f"{field}." if field else "", offsets, place)
     fields = unknown_fields(record, {key_field, *_PUBANNOTATION_FIELDS}, place)
     if record.get("sourcedb") == "PubMed" and record.get("sourceid"):
         fields["pmid"] = str(record["sourceid"])
     yield items.document(text, fields)
 
 
-def _add_track(items: CorpusItems, track: Record, prefix: str, text: str, place: Place) -> None:
+def _add_track(
+    items: CorpusItems, track: Record, prefix: str, offsets: OffsetMap, place: Place
+) -> None:
     by_id: dict[str, Entity] = {}
     for value, field in items.objects(track.get("denotations"), f"{prefix}denotations"):
         with items.leaving_out():
@@ -112,7 +116,7 @@ def _add_track(items: CorpusItems, track: Record, prefix: str, text: str, place:
             given = given if isinstance(given, list) else [given]
             parts = objects_at(given, f"{field}.span", place)
             spans = {
-                span_at([part.get("begin"), part.get("end")], len(text), where, place)
+                items.span_at(part.get("begin"), part.get("end"), None, CODE_POINTS, offsets, where)
                 for part, where in parts
             }
             label = value.get("obj") or ""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from sciextract.codec import convert
-from sciextract.documents.annotations import Span, TokenRange
+from sciextract.documents.annotations import TokenRange
 from sciextract.documents.bibliography import NAMES, plain_name
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.errors import FormatError
@@ -233,20 +233,6 @@ def range_at(start: object, end: object, bounds: Bounds, field: str, place: Plac
         raise place.error(f"{found}, but {what} has no tokens", field=field)
     allowed = f"token indices from {first} to {last} ({what}), start <= end"
     raise place.error(f"{found}; expected {allowed}", field=field)
-
-
-def span_at(value: object, text_length: int, field: str, place: Place) -> Span:
-    """``[start, end]`` in characters, end exclusive, not empty, inside the text.
-
-    Raises:
-        FormatError: It is something else.
-    """
-    if isinstance(value, list) and len(value) == 2:
-        start, end = value
-        if type(start) is int and type(end) is int and 0 <= start < end <= text_length:
-            return Span(start, end)
-    allowed = f"[start, end] with 0 <= start < end <= {text_length} (characters of the text)"
-    raise place.unexpected(value, f"{allowed}", field=field)
 
 
 def typed_at(

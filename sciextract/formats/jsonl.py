@@ -40,7 +40,6 @@ from sciextract.formats.json_values import (
     object_at,
     objects_at,
     read_lines,
-    span_at,
     string_at,
     text_of,
     typed_at,
@@ -193,8 +192,8 @@ def _has_own_attributes(record: Record) -> bool:
 
 def _cut_sentences(record: Record, text: str, place: Place) -> list[list[str]]:
     """The sentences of a record that has the ranges of its tokens and sentences only."""
-    ranges = list_at(record.get("token_ranges"), "token_ranges", place)
-    tokens = [span_at(pair, len(text), "token_ranges", place).of(text) for pair in ranges]
+    spans = typed_at(record.get("token_ranges") or (), tuple[Span, ...], "token_ranges", place)
+    tokens = [span.of(text) for span in spans]
     return cut_at(tokens, record["sentence_ranges"], "sentence_ranges", place)
 
 

@@ -300,8 +300,8 @@ _Name = TypeVar("_Name", int, str)
 
 def named_links(
     annotated: AnnotatedDocument, names: Mapping[str, _Name], losses: Counter[str]
-) -> tuple[list[tuple[_Name, _Name, str]], list[tuple[_Name, ...]]]:
-    """Relations and clusters by the names that their entities have in a file, each once.
+) -> tuple[dict[tuple[_Name, _Name, str], list[str]], list[tuple[_Name, ...]]]:
+    """Relations, with their ids, and clusters by the names that their entities have in a file, each once.
 
     Args:
         annotated: The document.
@@ -309,11 +309,11 @@ def named_links(
         losses: Where what does not fit is counted; what names a rejected entity goes with it.
     """
     annotations = annotated.annotations.in_states(NOT_REJECTED)
-    relations: dict[tuple[_Name, _Name, str], None] = {}
+    relations: dict[tuple[_Name, _Name, str], list[str]] = {}
     for head, tail, relation in fitting_relations(annotations, names, losses):
         link = (head, tail, relation.label)
         losses["second relation in the same place"] += link in relations
-        relations[link] = None
+        relations.setdefault(link, []).append(relation.id)
     clusters: dict[tuple[_Name, ...], None] = {}
     for cluster in annotations.clusters:
         members = set(cluster.mentions)
@@ -324,7 +324,7 @@ def named_links(
             clusters[mentions] = None
     # Only what was lost stands in the summary.
     losses += Counter()
-    return list(relations), list(clusters)
+    return relations, list(clusters)
 
 
 def named_attributes(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 from sciextract.documents.annotations import Annotations, Entity, Span, State
 from sciextract.documents.bibliography import DESCRIBING, described
 from sciextract.documents.document import AnnotatedDocument, Document, TokenTable
+from sciextract.formats.alignment import are_sound
 from sciextract.formats.base import Place, ReadItem, Source, quoted
 from sciextract.formats.items import (
     LOOSE,
@@ -29,7 +29,6 @@ from sciextract.formats.json_values import (
     list_at,
     object_at,
     objects_at,
-    span_at,
     string_at,
     unknown_fields,
 )
@@ -42,6 +41,7 @@ from sciextract.formats.layers import (
 )
 from sciextract.formats.sink import LineWriter
 from sciextract.text.analyse import split_at, split_sentences
+from sciextract.text.offsets import CODE_POINTS, OffsetMap
 
 ANSWERS = {"accept": State.IMPORTED, "reject": State.REJECTED, "ignore": None}
 """What becomes of a task's items; an annotator who ignores a task leaves it open whether they are right."""
@@ -81,11 +81,9 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     fields |= unknown_fields(record, known, place) | {ANSWER: answer}
     state = State.IMPORTED if answer is None else ANSWERS[answer]
     items = CorpusItems(place, source.provenance, state or State.IMPORTED)
-    tokens = _Tokens([], text, place)
+    task = _Task(text, items, place)
     with items.leaving_out("tokens that do not fit the text"):
-        tokens = _Tokens(record.get("tokens"), text, place)
-    items.bare_offsets = not tokens.spans
-    task = _Task(text, tokens, items, place)
+        task.read_tokens(record.get("tokens"))
     if state is None:
         for name in ("spans", "relations", "accept"):
             given = record.get(name)
@@ -93,9 +91,10 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
             items.unread[f"{name.rstrip('s')} of an ignored task"] += count
     else:
         task.read(record)
-    if tokens.spans:
+    items.bare_offsets = not task.tokens
+    if task.tokens:
         # The task's own tokens but for white space, in sentences that cut no span.
-        kept = tuple([span for span in tokens.spans if span.of(text).strip()])
+        kept = tuple([span for span in task.tokens if span.of(text).strip()])
         table = TokenTable(kept, split_sentences(text, kept))
         covering = [found for span in items.spans if (found := table.covering(span))]
         table = split_at(table, text, [table.char_span(found) for found in covering])
@@ -104,47 +103,37 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
         yield items.document(text, fields)
 
 
-class _Tokens:
-    """The tokens of a task, white space ones too.
+class _Task:
+    """Reads one task.
 
     Attributes:
-        spans: Their ranges, ascending.
-        numbers: The index of each token by the ``id`` that relations call it.
+        tokens: The ranges of its tokens, white space ones too, ascending.
     """
 
-    def __init__(self, value: object, text: str, place: Place) -> None:
-        self.spans: list[Span] = []
-        self.numbers: dict[int, int] = {}
-        end = 0
-        for index, (token, field) in enumerate(objects_at(value, "tokens", place)):
-            span = _span_at(token, text, field, place)
-            if span.char_start < end:
-                found = f"it starts at {span.char_start}, before the end of the last one"
-                raise place.error(f"{found}, {end}", field=field)
-            self.spans.append(span)
-            number = token.get("id", index)
-            self.numbers[number if type(number) is int else index] = index
-            end = span.char_end
-
-
-def _span_at(value: dict[str, Any], text: str, field: str, place: Place) -> Span:
-    span = span_at([value.get("start"), value.get("end")], len(text), field, place)
-    given = value.get("text")
-    if given is not None and given != span.of(text):
-        found = f"{quoted(given)} found, but `text` has {quoted(span.of(text))} there"
-        hint = "offsets must count the characters of `text`, as Python does"
-        raise place.error(found, field=f"{field}.text", hint=hint)
-    return span
-
-
-class _Task:
-    def __init__(self, text: str, tokens: _Tokens, items: CorpusItems, place: Place) -> None:
+    def __init__(self, text: str, items: CorpusItems, place: Place) -> None:
         self.items = items
-        self._text = text
-        self._tokens = tokens
+        self.tokens: list[Span] = []
+        self._by_number: dict[object, Span] = {}
+        self._offsets = OffsetMap(text)
         self._place = place
-        self._by_name: dict[tuple[Span, str], Entity] = {}
-        self._by_span: dict[Span, Entity] = {}
+
+    def read_tokens(self, listed: object) -> None:
+        """Tokens first: spans and relations refer to them by their ``id``."""
+        tokens, by_number = list[Span](), dict[object, Span]()
+        for index, (token, field) in enumerate(objects_at(listed, "tokens", self._place)):
+            tokens.append(self._span_at(token, field))
+            number = token.get("id")
+            by_number[number if type(number) is int else index] = tokens[-1]
+        if not are_sound(tokens):
+            raise self._place.error("they overlap, or are not in text order", field="tokens")
+        self.tokens, self._by_number = tokens, by_number
+
+    def _span_at(self, value: Record, field: str) -> Span:
+        start, end, copy = (value.get(name) for name in ("start", "end", "text"))
+        return self.items.span_at(start, end, copy, CODE_POINTS, self._offsets, field)
+
+    def _token_at(self, number: object) -> Span | None:
+        return self._by_number.get(number) if type(number) is int else None
 
     def read(self, record: Record) -> None:
         """Spans first: relations refer to them."""
@@ -163,34 +152,27 @@ class _Task:
                 label, _, said = str(chosen).partition(": ")
                 self.items.attribute(None, label, said)
 
-    def _add_span(self, value: dict[str, Any], field: str) -> None:
-        span = _span_at(value, self._text, field, self._place)
-        numbers, spans = self._tokens.numbers, self._tokens.spans
-        first, last = value.get("token_start"), value.get("token_end")
-        if spans and first is not None and last is not None:
+    def _add_span(self, value: Record, field: str) -> None:
+        span = self._span_at(value, field)
+        numbers = value.get("token_start"), value.get("token_end")
+        if self.tokens and None not in numbers:
             # Token indices that contradict the characters are remarked: the characters count.
-            start, end = numbers.get(first, -1), numbers.get(last, -1)
-            whole = Span(spans[start].char_start, spans[end].char_end)
-            if min(start, end) < 0 or span != whole:
+            first, last = map(self._token_at, numbers)
+            if not first or not last or span != (first.char_start, last.char_end):
                 self.items.remarks["span whose token indices do not fit its characters"] += 1
-        self._entity(span, self._label(value, field), score_of(value.get("score")))
+        self.items.entity([span], self._label(value, field), score_of(value.get("score")))
 
-    def _argument(self, value: dict[str, Any], name: str, field: str) -> Entity:
+    def _argument(self, value: Record, name: str, field: str) -> Entity:
         """The entity that a relation means: on the span that it repeats, else at the token that it names."""
-        given = value.get(f"{name}_span")
-        if given is not None:
+        if (given := value.get(f"{name}_span")) is not None:
             where = f"{field}.{name}_span"
             described = object_at(given, where, self._place)
-            span = _span_at(described, self._text, where, self._place)
-            label = self._label(described, where)
-            known = self._by_name.get((span, label)) or self._by_span.get(span)
-            return known or self._entity(span, label)
-        number = value.get(name)
-        index = self._tokens.numbers.get(number) if type(number) is int else None
-        if index is None:
-            allowed = f"the id of one of the {len(self._tokens.spans)} tokens of the task"
-            raise self._place.unexpected(number, allowed, field=f"{field}.{name}")
-        token = self._tokens.spans[index]
+            span, label = self._span_at(described, where), self._label(described, where)
+            return self.items.find(span, label) or self.items.entity([span], label)
+        token = self._token_at(value.get(name))
+        if token is None:
+            allowed = f"the id of one of the {len(self.tokens)} tokens of the task"
+            raise self._place.unexpected(value.get(name), allowed, field=f"{field}.{name}")
         around = [entity for entity in self.items.entities if entity.span.contains(token)]
         # Prodigy names the last token of an argument; else the smallest entity around it is meant.
         ending = [entity for entity in around if entity.span.char_end == token.char_end]
@@ -198,15 +180,9 @@ class _Task:
             return min(ending, key=lambda entity: entity.span.char_start)
         if around:
             return min(around, key=lambda entity: entity.span.char_end - entity.span.char_start)
-        return self._entity(token, "")
+        return self.items.entity([token], "")
 
-    def _entity(self, span: Span, label: str, score: float | None = None) -> Entity:
-        entity = self.items.entity([span], label, score)
-        self._by_name.setdefault((span, label), entity)
-        self._by_span.setdefault(span, entity)
-        return entity
-
-    def _label(self, value: dict[str, Any], field: str) -> str:
+    def _label(self, value: Record, field: str) -> str:
         label = value.get("label")
         return "" if label is None else string_at(label, f"{field}.label", self._place)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from unicodedata import category, combining, normalize
@@ -95,19 +95,26 @@ class OffsetMap:
         Raises:
             FormatError: The offset lies outside the text or inside a character.
         """
-        if unit is CODE_POINTS or (unit is UTF16 and self._is_bmp):
-            return self._check(offset)
-        return _inverse(self._table(unit), offset, f"offset ({unit.name})")
+        table: Sequence[int] = range(len(self.text) + 1)
+        if unit is not CODE_POINTS and (unit is not UTF16 or not self._is_bmp):
+            table = self._table(unit)
+        if not 0 <= offset <= table[-1]:
+            raise FormatError(
+                f"offset ({unit.name}) {offset} lies outside the text; expected 0 to {table[-1]}",
+                hint="check that the offsets belong to this text, and which unit they count",
+            )
+        index = bisect_left(table, offset)
+        if table[index] != offset:
+            raise FormatError(
+                f"offset ({unit.name}) {offset} points into the middle of character {index - 1}",
+                hint="check which unit the offsets of this file count: code points, UTF-16 units or bytes",
+            )
+        return index
 
     def _table(self, unit: Unit) -> array[int]:
         if unit.name not in self._tables:
             self._tables[unit.name] = array("q", accumulate(unit.widths(self.text), initial=0))
         return self._tables[unit.name]
-
-    def _check(self, offset: int) -> int:
-        if not 0 <= offset <= len(self.text):
-            raise _outside(offset, len(self.text), "offset")
-        return offset
 
 
 # Of the scripts that write words apart, and join nothing else to them: Latin, Greek, Cyrillic, Armenian.
@@ -124,22 +131,3 @@ def cuts_word(text: str, offset: int) -> bool:
     if not before or not behind or not _LETTERS.match(before) or not before.isalpha():
         return False
     return combining(behind) > 0 or (behind.isalpha() and _LETTERS.match(behind) is not None)
-
-
-def _inverse(table: array[int], offset: int, unit: str) -> int:
-    if not 0 <= offset <= table[-1]:
-        raise _outside(offset, table[-1], unit)
-    index = bisect_left(table, offset)
-    if table[index] != offset:
-        raise FormatError(
-            f"{unit} {offset} points into the middle of character {index - 1}",
-            hint="check which unit the offsets of this file count: code points, UTF-16 units or bytes",
-        )
-    return index
-
-
-def _outside(offset: int, length: int, unit: str) -> FormatError:
-    return FormatError(
-        f"{unit} {offset} lies outside the text; expected 0 to {length}",
-        hint="check that the offsets belong to this text, and which unit they count",
-    )

@@ -226,7 +226,7 @@ def test_bibliography_of_pubmed_central(tmp_path: Path) -> None:
     infons = {
         "type": "title",
         "article-id_pmid": "123",
-        "article-id_doi": "10.1/x",
+        "article-id_doi": "10.1000/x",
         "year": "2020",
         "journal": "J. Made",
         "name_0": "surname:Doe;given-names:Ada",
@@ -238,7 +238,7 @@ def test_bibliography_of_pubmed_central(tmp_path: Path) -> None:
     assert found.document.fields == {
         "title": TEXT,
         "pmid": "123",
-        "doi": "10.1/x",
+        "doi": "10.1000/x",
         "year": 2020,
         "venue": "J. Made",
         "authors": ["Doe, Ada", "Roe"],

@@ -203,7 +203,8 @@ def test_a_damaged_notes_file_is_reported_and_the_rest_read(tmp_path: Path) -> N
     written(replace(hand_made(), document=make_document("a b", TEXT)), tmp_path / "out")
     with open(tmp_path / "out" / "sciextract.jsonl", "a") as notes:
         notes.write('{"file": "a_b", "fragments": {"T1": [[0, "x"]]}}\n{broken\n')
-    bad, good = read([tmp_path / "out"])
+    odd, bad, good = read([tmp_path / "out"])
+    assert isinstance(odd, BadRecord) and "sciextract.jsonl:3: note: fragments" in str(odd.error)
     assert isinstance(bad, BadRecord) and "sciextract.jsonl:4:2: broken JSON" in str(bad.error)
     assert isinstance(good, AnnotatedDocument) and good.document.doc_key == "a b"
 
