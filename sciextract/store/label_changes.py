@@ -23,7 +23,7 @@ from sciextract.errors import SchemaError, UndoRefusedError
 from sciextract.store import events, project_settings, state_tables
 from sciextract.store.document_state import Outcome
 from sciextract.store.events import Change, Event
-from sciextract.store.rows import ProgressRow
+from sciextract.store.rows import ProgressRow, Row, from_values, to_values
 from sciextract.store.sqlite import first_value
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
@@ -97,8 +97,8 @@ def change_type(project: Project, kind: Kind, label: str, name: str, value: str)
     """
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = find_type(schema, kind, label)
-        plain[TABLES[kind]][place][name] = value
+        plain, types, place = find_type(schema, kind, label)
+        types[place][name] = value
         return parse_schema(plain, PLACE)
 
     return _edit(project, f"change {label}", edit)
@@ -113,8 +113,7 @@ def move_type(project: Project, kind: Kind, label: str, steps: int) -> Outcome:
     """
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = find_type(schema, kind, label)
-        types = plain[TABLES[kind]]
+        plain, types, place = find_type(schema, kind, label)
         types.insert(max(0, place + steps), types.pop(place))
         return parse_schema(plain, PLACE)
 
@@ -219,15 +218,23 @@ def _what_would_go(connection: sqlite3.Connection, schema: LabelSchema) -> str:
 
 def _edit(project: Project, what: str, edit: Callable[[LabelSchema], LabelSchema]) -> Outcome:
     with project.writing() as connection:
-        # Read here, so that what another desk has changed meanwhile is kept.
         schema = state_tables.label_schema(connection)
-        edited = edit(schema)
-        if edited == schema:
+        if edit(schema) == schema:
             return Outcome(None, 0, 0)
-        before = first_value(connection, "SELECT max(id) FROM label_schema")
-        after = state_tables.save_label_schema(connection, edited)
-        params = {"what": what, "before": before, "after": after}
-        return Outcome(events.append(connection, project.author_id, EDIT, params), 0, 0)
+        return Outcome(save_edit(project, EDIT, what, edit), 0, 0)
+
+
+def save_edit(
+    project: Project, word: str, what: str, edit: Callable[[LabelSchema], LabelSchema]
+) -> int:
+    """Make a schema that was edited the one that holds, inside the caller's transaction; gives the event."""
+    connection = project.connection
+    # Read here, so that what another process has changed meanwhile is kept.
+    edited = edit(state_tables.label_schema(connection))
+    before = first_value(connection, "SELECT max(id) FROM label_schema")
+    after = state_tables.save_label_schema(connection, edited)
+    params = {"what": what, "before": before, "after": after}
+    return events.append(connection, project.author_id, word, params)
 
 
 def _rename(
@@ -292,45 +299,62 @@ def _rename_covered(
 
 
 def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSchema:
-    plain, place = find_type(schema, kind, old)
-    table = plain[TABLES[kind]][place]
-    former = {*table.get("formerly", ()), old} - {new}
-    table |= {"label": new, "formerly": sorted(former)}
-    for relation in plain["relations"] if kind == "entity" else ():
-        pairs = relation["pairs"]
-        relation["pairs"] = [[new if end == old else end for end in pair] for pair in pairs]
-    retarget_attributes(plain, kind, old, [new])
+    plain, types, place = find_type(schema, kind, old)
+    former = {*types[place].get("formerly", ()), old} - {new}
+    types[place] |= {"label": new, "formerly": sorted(former)}
+    retarget(plain, kind, old, [new])
     return parse_schema(plain, PLACE)
 
 
-def retarget_attributes(plain: dict[str, Any], kind: Kind, old: str, labels: Sequence[str]) -> None:
-    """Let the attributes of a type stand on others instead; one that is left without any goes with it."""
+def retarget(plain: dict[str, Any], kind: Kind, old: str, labels: Sequence[str]) -> None:
+    """Let relations lead between others instead of a type, and attributes stand on them; an attribute left without any goes.
+
+    Raises:
+        SchemaError: A relation type leads to no other one.
+    """
     if kind == "attribute":
         return
+
+    def names(name: str, prefix: str = "") -> list[str]:
+        return [prefix + label for label in labels] if name == prefix + old else [name]
+
+    for relation in plain["relations"] if kind == "entity" else ():
+        pairs = [
+            (a, b) for head, tail in relation["pairs"] for a in names(head) for b in names(tail)
+        ]
+        if relation["pairs"] and not pairs:  # no pair would mean every pair
+            problem = f"{relation['label']} has no legal pair without {old}"
+            raise SchemaError(problem, f"remove {relation['label']} first")
+        relation["pairs"] = [list(pair) for pair in dict.fromkeys(pairs)]
     prefix = RELATION_PREFIX if kind == "relation" else ""
     for attribute in plain.get("attributes", ()):
-        targets = [
-            prefix + label if target == prefix + old else target
-            for target in attribute["on"]
-            for label in (labels if target == prefix + old else [""])
-        ]
-        attribute["on"] = list(dict.fromkeys(targets))
+        on = [name for target in attribute["on"] for name in names(target, prefix)]
+        attribute["on"] = list(dict.fromkeys(on))
     if "attributes" in plain:
         plain["attributes"] = [kept for kept in plain["attributes"] if kept["on"]]
 
 
-def relabel(kind: str, values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Those columns of an item that hold a label with a new name, with that; alternatives of an attribute are values."""
-    label = values["label"]
-    found: dict[str, Any] = {"label": names[label]} if label in names else {}
+def relabel(
+    kind: str, values: Mapping[str, Any], names: Mapping[str, str], column: str = "label"
+) -> dict[str, Any]:
+    """Those columns of an item that hold a label, or of an attribute a ``value``, with a new name, with that."""
+    said = values[column]
+    found: dict[str, Any] = {column: names[said]} if said in names else {}
     was = json.loads(values["was"]) if values["was"] else {}
-    if was.get("label") in names:
-        found["was"] = json.dumps({**was, "label": names[was["label"]]})
-    said = json.loads(values["alternatives"]) if values["alternatives"] else []
-    if kind != "attribute" and any(choice in names for choice, _ in said):
-        plain = [[names.get(name, name), score] for name, score in said]
+    if was.get(column) in names:
+        found["was"] = json.dumps({**was, column: names[was[column]]})
+    others = json.loads(values["alternatives"]) if values["alternatives"] else []
+    are_values = kind == "attribute"
+    if are_values == (column == "value") and any(choice in names for choice, _ in others):
+        plain = [[names.get(name, name), score] for name, score in others]
         found["alternatives"] = json.dumps(plain, separators=(",", ":"))
     return found
+
+
+def renamed(row: Row, names: Mapping[str, str], column: str = "label") -> Row:
+    """The row of an item with new names, see :func:`relabel`."""
+    values = to_values(row)
+    return from_values(row.TABLE, values | relabel(row.TABLE, values, names, column))
 
 
 def _count(connection: sqlite3.Connection, kind: str, label: str) -> int:
@@ -338,8 +362,10 @@ def _count(connection: sqlite3.Connection, kind: str, label: str) -> int:
     return int(first_value(connection, query, kind, label))
 
 
-def find_type(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, Any], int]:
-    """The schema as plain values, and the place of a type among those of its kind.
+def find_type(
+    schema: LabelSchema, kind: Kind, label: str
+) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
+    """The schema as plain values, in it the types of a kind, and the place of one among them.
 
     Raises:
         SchemaError: It is not there (any more).
@@ -348,4 +374,5 @@ def find_type(schema: LabelSchema, kind: Kind, label: str) -> tuple[dict[str, An
     if label not in labels:
         problem = f"the schema has no type {label} any more"
         raise SchemaError(problem, f"there are: {', '.join(labels) or 'none'}")
-    return schema.to_mapping(), labels.index(label)
+    plain = schema.to_mapping()
+    return plain, plain[TABLES[kind]], labels.index(label)

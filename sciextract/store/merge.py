@@ -20,16 +20,14 @@ from sciextract.store import documents, events
 from sciextract.store.document_state import Context, DocumentState, decided, find_broken_rules
 from sciextract.store.ingest import Batches, find_or_insert, keep_annotations
 from sciextract.store.known_texts import KnownTexts
-from sciextract.store.label_changes import relabel
+from sciextract.store.label_changes import renamed
 from sciextract.store.merge_rows import Foreign, RowMerge, is_begun, with_remarks
 from sciextract.store.queries import present
 from sciextract.store.rows import (
     AttributeRow,
     EntityRow,
     RelationRow,
-    from_values,
     rename_covered,
-    to_values,
 )
 from sciextract.store.sqlite import from_sql
 from sciextract.store.statistics import decisions_by_author
@@ -88,15 +86,8 @@ def foreign_documents(other: Project, schema: LabelSchema) -> Iterator[Foreign]:
 def _rename(doc: DocumentState, names: Mapping[str, Mapping[str, str]]) -> DocumentState:
     if not any(names.values()):
         return doc
-    rows: list[EntityRow | RelationRow | AttributeRow] = [
-        *doc.entities,
-        *doc.relations,
-        *doc.attributes,
-    ]
-    for row in rows:
-        values, renamed = to_values(row), names[row.TABLE]
-        if new := relabel(row.TABLE, values, renamed):
-            doc.put(from_values(row.TABLE, values | new))
+    for row in [*doc.items_of(Layer.ENTITIES, Layer.RELATIONS)]:
+        doc.put(renamed(row, names[row.TABLE]))
     if doc.progress is not None:
         covered = rename_covered(doc.progress.covered, *names.values())
         doc.put(replace(doc.progress, covered=tuple(sorted(covered))))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from sciextract.documents.annotations import State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema
 from sciextract.errors import SchemaError
-from sciextract.store import events, project_settings, state_tables
+from sciextract.store import project_settings
 from sciextract.store.actions.api import Work
 from sciextract.store.coverage import MISSING
 from sciextract.store.document_state import Context, DocumentState, Outcome
@@ -20,18 +20,18 @@ from sciextract.store.label_changes import (  # fmt: skip
     PLACE,
     REMOVE,
     SPLIT,
-    TABLES,
     Kind,
     check_name,
     find_type,
     looked_for,
-    relabel,
-    retarget_attributes,
+    renamed,
+    retarget,
+    save_edit,
     types_of,
 )
 from sciextract.store.project import Project
 from sciextract.store.queries import SavedQueue, remove_queue, save_queue
-from sciextract.store.rows import AttributeRow, EntityRow, RelationRow, from_values, to_values
+from sciextract.store.rows import AttributeRow, EntityRow, RelationRow
 from sciextract.store.sqlite import first_value
 from sciextract.text.english import counted
 
@@ -63,9 +63,8 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
         raise SchemaError(problem, "give both the same value at the desk first, or reject one")
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = find_type(schema, kind, old)
-        types = plain[TABLES[kind]]
-        into, gone = types[find_type(schema, kind, new)[1]], types.pop(place)
+        plain, types, place = find_type(schema, kind, old)
+        into, gone = types[find_type(schema, kind, new)[2]], types.pop(place)
         former = {*into.get("formerly", ()), *gone.get("formerly", ()), old} - {new}
         into["formerly"] = sorted(former)
         if kind == "attribute":
@@ -79,30 +78,22 @@ def merge_types(project: Project, kind: Kind, old: str, new: str) -> Outcome:
                 problem = f"one of {old} and {new} has a direction, the other has none"
                 raise SchemaError(problem, "make both alike in the schema first")
             both = [into["pairs"], gone["pairs"]]
-            into["pairs"] = _once([*both[0], *both[1]]) if all(both) else []
-        for relation in plain["relations"] if kind == "entity" else ():
-            relation["pairs"] = _once(
-                [new if end == old else end for end in pair] for pair in relation["pairs"]
-            )
-        retarget_attributes(plain, kind, old, [new])
+            pairs = dict.fromkeys(tuple(pair) for pair in (*both[0], *both[1]))
+            into["pairs"] = [list(pair) for pair in pairs] if all(both) else []
+        retarget(plain, kind, old, [new])
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
         for row in _rows(doc, kind):
-            values = relabel(kind, to_values(row), {old: new})
-            context.items += "label" in values
-            if values:
-                doc.put(from_values(row.TABLE, to_values(row) | values))
+            context.items += row.label == old
+            doc.put(renamed(row, {old: new}))
         _join_entities(doc, new)
         symmetric = context.schema.symmetric_labels
         _join_relations(doc, symmetric)
         _join_attributes(doc)
-        if doc.progress is not None:
-            names = looked_for(kind, old), looked_for(kind, new)
-            covered = {*doc.progress.covered} - {names[0]}
-            if not {*names} <= {*doc.progress.covered}:
-                covered -= {names[1]}
-            doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
+        names = {looked_for(kind, old), looked_for(kind, new)}
+        both = doc.progress is not None and names <= {*doc.progress.covered}
+        _cover(doc, gone={looked_for(kind, old)} if both else names)
 
     return _change(project, MERGE, f"merge {old} into {new}", kind, (old, new), edit, work)
 
@@ -116,31 +107,19 @@ def remove_type(project: Project, kind: Kind, label: str) -> Outcome:
     """
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = find_type(schema, kind, label)
-        del plain[TABLES[kind]][place]
-        for relation in plain["relations"] if kind == "entity" else ():
-            left = [pair for pair in relation["pairs"] if label not in pair]
-            if relation["pairs"] and not left:  # no pair would mean every pair
-                problem = f"{relation['label']} has no legal pair without {label}"
-                raise SchemaError(problem, f"remove {relation['label']} first")
-            relation["pairs"] = left
-        retarget_attributes(plain, kind, label, [])
+        plain, types, place = find_type(schema, kind, label)
+        del types[place]
+        retarget(plain, kind, label, [])
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
         for row in [item for item in _rows(doc, kind) if item.label == label]:
-            if isinstance(row, EntityRow):
-                for relation in doc.relations_of(row.id):
-                    doc.drop(relation)
-                for link in doc.links_of(row.id):
-                    doc.drop(link)
+            for upon in doc.standing_on(row.TABLE, row.key):
+                doc.drop(upon)
             doc.drop(row)
             context.items += 1
         _dissolve_clusters(doc)
-        if doc.progress is not None:
-            gone = looked_for(kind, label)
-            covered = tuple(name for name in doc.progress.covered if name != gone)
-            doc.put(replace(doc.progress, covered=covered))
+        _cover(doc, gone={looked_for(kind, label)})
 
     return _change(project, REMOVE, f"remove {label}", kind, (label,), edit, work)
 
@@ -168,14 +147,7 @@ def split_type(
                 check_name(schema, kind, part)
         added = [list(parts), []] if kind == "entity" else [[], list(parts)]
         plain = project_settings.with_labels(schema, *added).to_mapping()
-        for relation in plain["relations"] if kind == "entity" else ():
-            further = [
-                [part if end == label else end for end in pair]
-                for pair in relation["pairs"] if label in pair
-                for part in parts
-            ]  # fmt: skip
-            relation["pairs"] = _once([*relation["pairs"], *further])
-        retarget_attributes(plain, kind, label, [label, *parts])
+        retarget(plain, kind, label, [label, *parts])
         return parse_schema(plain, PLACE)
 
     def work(doc: DocumentState, context: Context) -> None:
@@ -183,8 +155,7 @@ def split_type(
         if any(row.label == label and row.state is not State.REJECTED for row in rows):
             numbers.append(doc.number)
         elif doc.progress is not None and looked_for(kind, label) in doc.progress.covered:
-            covered = {*doc.progress.covered, *(looked_for(kind, part) for part in parts)}
-            doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
+            _cover(doc, come={looked_for(kind, part) for part in parts})
 
     what = f"split {label} into {', '.join(parts)}"
     outcome = _change(project, SPLIT, what, kind, (label,), edit, work)
@@ -202,12 +173,7 @@ def _change(
     edit(project.schema)  # what is refused leaves no backup
     project.backup(word)
     with project.writing() as connection:
-        # Read here, so that what another process has changed meanwhile is kept.
-        edited = edit(state_tables.label_schema(connection))
-        before = first_value(connection, "SELECT max(id) FROM label_schema")
-        after = state_tables.save_label_schema(connection, edited)
-        params = {"what": what, "before": before, "after": after}
-        context = project.context(events.append(connection, project.author_id, word, params))
+        context = project.context(save_edit(project, word, what, edit))
         numbers: set[int] = set()
         for label in labels:
             rows = connection.execute(
@@ -239,8 +205,8 @@ def change_value(
     """
 
     def edit(schema: LabelSchema) -> LabelSchema:
-        plain, place = find_type(schema, "attribute", label)
-        values = plain["attributes"][place]["values"]
+        plain, types, place = find_type(schema, "attribute", label)
+        values = types[place]["values"]
         listed = f"{label} has: {', '.join(values) or 'no listed values'}"
         if old not in values or old == new or (known and new not in values):
             missing = new if old in values and old != new else old
@@ -256,22 +222,13 @@ def change_value(
     def work(doc: DocumentState, context: Context) -> None:
         for row in [said for said in doc.attributes if said.label == label]:
             context.items += row.value == old
-            if new is None:
+            if new is not None:
+                doc.put(renamed(row, {old: new}, "value"))
+            elif row.value == old:
+                doc.drop(row)
+            else:
                 others = tuple(choice for choice in row.alternatives if choice.label != old)
-                if row.value == old:
-                    doc.drop(row)
-                else:
-                    doc.put(replace(row, alternatives=others))
-                continue
-            was = json.loads(row.was) if row.was else {}
-            if was.get("value") == old:
-                row = replace(row, was=json.dumps(was | {"value": new}))
-            others = tuple(
-                choice._replace(label=new if choice.label == old else choice.label)
-                for choice in row.alternatives
-            )
-            value = new if row.value == old else row.value
-            doc.put(replace(row, value=value, alternatives=others))
+                doc.put(replace(row, alternatives=others))
 
     what = f"change {label}: {old} to {new}" if new else f"remove {label}: {old}"
     word = MERGE if new else REMOVE
@@ -290,8 +247,11 @@ def _rows(doc: DocumentState, kind: Kind) -> list[EntityRow | RelationRow | Attr
     return [*doc.entities] if kind == "entity" else [*doc.relations]
 
 
-def _once(pairs: Iterable[list[str]]) -> list[list[str]]:
-    return [list(pair) for pair in dict.fromkeys(map(tuple, pairs))]
+def _cover(doc: DocumentState, gone: Collection[str] = (), come: Collection[str] = ()) -> None:
+    """Types that nobody has looked for any more, and others that somebody has."""
+    if doc.progress is not None:
+        covered = {*doc.progress.covered}.difference(gone).union(come)
+        doc.put(replace(doc.progress, covered=tuple(sorted(covered))))
 
 
 def _join_entities(doc: DocumentState, label: str) -> None:
