@@ -52,6 +52,7 @@ _TABLE_OF = {
     Layer.RELATIONS: RelationRow.TABLE,
     Layer.COREFERENCE: LinkRow.TABLE,
 }
+_LAYER_OF = {table: layer for layer, table in _TABLE_OF.items()}
 
 
 class DocumentState:
@@ -141,9 +142,30 @@ class DocumentState:
         """All attributes of an entity or a relation, or, without an id, of the abstract."""
         return [row for row in self._of(AttributeRow) if row.target == target]
 
-    def layer_of(self, attribute: AttributeRow) -> Layer:
-        """The layer that an attribute is decided with: that of its item; the abstract's with the entities."""
-        return Layer.RELATIONS if self.relation(attribute.target) else Layer.ENTITIES
+    def layer_of(self, row: ItemRow) -> Layer:
+        """The layer that an item is decided with: an attribute with its own item, the abstract's with the entities."""
+        if isinstance(row, AttributeRow):
+            return Layer.RELATIONS if self.relation(row.target) else Layer.ENTITIES
+        return _LAYER_OF[row.TABLE]
+
+    def now(self, row: ItemRow) -> ItemRow | None:
+        """What an item is by now; ``None`` where it is gone."""
+        return cast("ItemRow | None", self._rows[row.TABLE].get(row.key))
+
+    def standing_on(self, table: str, key: Key) -> list[ItemRow]:
+        """What cannot be there without a row: relations and places in clusters of a mention, what is said of both."""
+        if table == ClusterRow.TABLE:
+            return [link for link in self._of(LinkRow) if (link.cluster_id,) == key]
+        if table not in (EntityRow.TABLE, RelationRow.TABLE):
+            return []
+        upon: list[ItemRow] = [*self.attributes_of(*key)]
+        if table == EntityRow.TABLE:
+            upon += (*self.relations_of(*key), *self.links_of(*key))
+        return upon
+
+    def is_needed(self, entity: EntityRow) -> bool:
+        """Whether a mention takes part in a relation or has a place in a cluster, even a rejected one."""
+        return bool(self.relations_of(entity.id) or self.links_of(entity.id))
 
     def entity(self, entity_id: str) -> EntityRow | None:
         """The entity of that id."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sciextract.documents.annotations import (
     Annotations,
@@ -18,6 +19,7 @@ from sciextract.documents.annotations import (
 from sciextract.store.coverage import Type, uncovered_types
 from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import (
+    FIELDS,
     IN_VIEW,
     AttributeRow,
     ClusterRow,
@@ -31,6 +33,7 @@ from sciextract.store.rows import (
 from sciextract.store.sqlite import storable, to_sql
 
 Pair = tuple[str, str]
+Item = Entity | Relation | Cluster | Attribute
 _OPEN = State.UNDECIDED
 
 Mentions = dict[str, tuple[float | None, State]]
@@ -84,50 +87,34 @@ def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> Relation
     return next((row for row in doc.relations if original_of(row) == wanted), None)
 
 
+_ROW_OF: dict[type[Item], Any] = {
+    Entity: EntityRow,
+    Relation: RelationRow,
+    Attribute: AttributeRow,
+    Cluster: ClusterRow,
+}
+
+
 @dataclass(eq=False)
 class _SourceMerge:
     """What both merges share: the document, the event, and the ids that items have in the project."""
 
     _doc: DocumentState
     _context: Context
+    _ids: dict[str, str] = field(default_factory=dict, init=False)
 
-    def _source_of(self, item: Entity | Relation | Cluster | Attribute) -> int:
+    def _source_of(self, item: Item) -> int:
         raise NotImplementedError
 
-    def _add_entity(self, entity: Entity, state: State) -> EntityRow:
-        """Add an incoming entity as a row."""
-        said = (entity.fragments, entity.label, entity.score, state, self._source_of(entity))
-        event_id, more = self._context.event_id, entity.alternatives
-        row = EntityRow(free_id(self._doc, entity.id), *said, event_id, alternatives=more)
-        self._doc.put(row)
-        self._context.items += 1
-        return row
-
-    def _add_relation(self, relation: Relation, ends: Pair, state: State) -> RelationRow:
-        """Add an incoming relation between two entities of the project as a row."""
-        said = (*ends, relation.label, relation.score, state, self._source_of(relation))
-        event_id, more = self._context.event_id, relation.alternatives
-        row = RelationRow(free_id(self._doc, relation.id), *said, event_id, alternatives=more)
-        self._doc.put(row)
-        self._context.items += 1
-        return row
-
-    def _add_attribute(self, attribute: Attribute, target: str, state: State) -> AttributeRow:
-        """Add an incoming attribute of an item of the project, or of the abstract, as a row."""
-        said = (target, attribute.label, storable(attribute.value), attribute.score, state)
-        made = (self._source_of(attribute), self._context.event_id)
-        more = attribute.alternatives
-        row = AttributeRow(free_id(self._doc, attribute.id), *said, *made, alternatives=more)
-        self._doc.put(row)
-        self._context.items += 1
-        return row
-
-    def _add_cluster(self, cluster: Cluster, state: State) -> ClusterRow:
-        """Add an incoming cluster as a row, still without links."""
-        said = (cluster.score, state, self._source_of(cluster), self._context.event_id)
-        row = ClusterRow(free_id(self._doc, cluster.id), *said)
-        self._doc.put(row)
-        return row
+    def _add(self, item: Item, state: State, **here: str) -> str:
+        """Add an incoming item as a row, with other values that it has here; gives its id. A cluster has no links yet."""
+        kind = _ROW_OF[type(item)]
+        said = {name: getattr(item, name) for name in FIELDS[kind.TABLE] if hasattr(item, name)}
+        row_id, by = free_id(self._doc, item.id), self._source_of(item)
+        said |= {"id": row_id, "state": state, "source_id": by} | here
+        self._doc.put(kind(**said, event_id=self._context.event_id))
+        self._context.items += not isinstance(item, Cluster)
+        return row_id
 
 
 @dataclass(eq=False)
@@ -147,7 +134,6 @@ class ImportMerge(_SourceMerge):
     """
 
     against_decisions: int = field(default=0, init=False)
-    _ids: dict[str, str] = field(default_factory=dict, init=False)
     _claimed: dict[str, bool] = field(default_factory=dict, init=False)
     _made: set[str] = field(default_factory=set, init=False)
 
@@ -182,7 +168,7 @@ class ImportMerge(_SourceMerge):
             for row in rows:  # of two proposals the file's stays
                 if row.state is _OPEN and attribute.state is not State.REJECTED:
                     doc.drop(row)
-            self._add_attribute(attribute, target, attribute.state)
+            self._add(attribute, attribute.state, target=target, value=value)
         if attribute.state in IN_VIEW and item is not None and item.state is _OPEN:
             self._settle(item, State.IMPORTED, self._context.source_id)
             if isinstance(item, RelationRow):
@@ -197,15 +183,15 @@ class ImportMerge(_SourceMerge):
         same.sort(key=lambda row: (row.event_id, row.id))
         same.sort(key=lambda row: (row.id not in self._claimed, row.id != entity.id))
         if same:
-            row = same[0]
-            self._decide(row, entity)
+            here = same[0].id
+            self._decide(same[0], entity)
         elif edited := entity_by_original(self._doc.edited, entity):
-            row = edited
+            here = edited.id
             self.against_decisions += entity.state in IN_VIEW
         else:
-            row = self._add_entity(entity, entity.state)
-        self._ids[entity.id] = row.id
-        self._claimed[row.id] = self._claimed.get(row.id, False) or entity.state in IN_VIEW
+            here = self._add(entity, entity.state)
+        self._ids[entity.id] = here
+        self._claimed[here] = self._claimed.get(here, False) or entity.state in IN_VIEW
 
     def _merge_relation(self, relation: Relation) -> None:
         doc, label = self._doc, relation.label
@@ -222,15 +208,15 @@ class ImportMerge(_SourceMerge):
         needs_mentions = relation.state is not State.REJECTED
         if known is not None:
             self._decide(known, relation)
-            row = known
+            self._ids[relation.id] = known.id
         elif relation_by_original(doc, ends, label) or (
             needs_mentions and self._any_rejected(ends)
         ):
             self.against_decisions += relation.state in IN_VIEW
             return
         else:
-            row = self._add_relation(relation, ends, relation.state)
-        self._ids[relation.id] = row.id
+            head, tail = ends
+            self._ids[relation.id] = self._add(relation, relation.state, head=head, tail=tail)
         if (known is None or known.state is _OPEN) and relation.state in IN_VIEW:
             self._decide_mentions(ends)
 
@@ -261,13 +247,13 @@ class ImportMerge(_SourceMerge):
         if home is not None:
             self._decide_links(home, mentions)
         elif (state := _state_of_cluster(cluster, mentions)) is not None:
-            row = self._add_cluster(cluster, state)
-            self._made.add(row.id)
+            home_id = self._add(cluster, state)
+            self._made.add(home_id)
+            by, event_id = self._source_of(cluster), self._context.event_id
             for mention, (score, its_state) in mentions.items():
-                by, event_id = row.source_id, self._context.event_id
-                self._doc.put(LinkRow(row.id, mention, score, its_state, by, event_id))
+                self._doc.put(LinkRow(home_id, mention, score, its_state, by, event_id))
                 self._context.items += 1
-            self._take_over(row.id, mentions)
+            self._take_over(home_id, mentions)
 
     def _find_home(self, mentions: Mentions) -> ClusterRow | None:
         """The cluster that has, or once had, all these mentions: best one that still has them, and few more.
@@ -356,7 +342,7 @@ class ImportMerge(_SourceMerge):
         self._doc.put(replace(row, state=state, source_id=source_id, event_id=event_id))
         self._context.items += 1
 
-    def _source_of(self, item: Entity | Relation | Cluster | Attribute) -> int:
+    def _source_of(self, item: Item) -> int:
         """The source that the item itself names, as our own exports do, else the import."""
         named = item.source.startswith(("model:", "person:", "import:"))
         return self._context.source_of(item.source) if named else self._context.source_id
@@ -402,7 +388,6 @@ class PredictionMerge(_SourceMerge):
     _others: Mapping[str, int]
     _open: set[Layer] = field(default_factory=set, init=False)
     _late: frozenset[Type] = field(default=frozenset(), init=False)
-    _ids: dict[str, str] = field(default_factory=dict, init=False)
     _repeated: set[tuple[str, ...]] = field(default_factory=set, init=False)
 
     def merge(self, annotations: Annotations) -> None:
@@ -436,8 +421,8 @@ class PredictionMerge(_SourceMerge):
             return
         for row in rows:
             doc.drop(row)
-        row = self._add_attribute(attribute, target, _OPEN)
-        self._repeated.add(("attribute", row.id))
+        value = storable(attribute.value)
+        self._repeated.add(("attribute", self._add(attribute, _OPEN, target=target, value=value)))
 
     def _merge_entity(self, entity: Entity) -> None:
         doc, is_open = self._doc, self._is_open(Layer.ENTITIES, entity.label)
@@ -455,12 +440,11 @@ class PredictionMerge(_SourceMerge):
         elif is_open:
             for twin in twins:
                 # A mention that was suggested without a label gives way to one with a label on the same characters.
-                free = not doc.relations_of(twin.id) and not doc.links_of(twin.id)
-                if twin.state is State.UNDECIDED and not twin.label and free:
+                unlabelled = twin.state is State.UNDECIDED and not twin.label
+                if unlabelled and not doc.is_needed(twin):
                     doc.drop(twin)
-            row = self._add_entity(entity, _OPEN)
-            self._ids[entity.id] = row.id
-            self._repeated.add(("entity", row.id))
+            self._ids[entity.id] = self._add(entity, _OPEN)
+            self._repeated.add(("entity", self._ids[entity.id]))
 
     def _merge_relation(self, relation: Relation) -> None:
         ends = (self._ids[relation.head], self._ids[relation.tail])
@@ -475,9 +459,8 @@ class PredictionMerge(_SourceMerge):
         if same and same[0].state is State.UNDECIDED:
             self._refresh(same[0], relation)
         elif not (same or decided or relation_by_original(doc, ends, label)):
-            row = self._add_relation(relation, ends, _OPEN)
-            self._ids[relation.id] = row.id
-            self._repeated.add(("relation", row.id))
+            self._ids[relation.id] = self._add(relation, _OPEN, head=ends[0], tail=ends[1])
+            self._repeated.add(("relation", self._ids[relation.id]))
 
     def _refresh(self, row: EntityRow | RelationRow, prediction: Entity | Relation) -> None:
         """Give an undecided item the score of this run."""
@@ -499,7 +482,7 @@ class PredictionMerge(_SourceMerge):
             return
         source_id, event_id = self._source_of(cluster), self._context.event_id
         if home is None:
-            home = self._add_cluster(cluster, _OPEN).id
+            home = self._add(cluster, _OPEN)
         self._repeated.add(("home", home))
         for mention, score in free.items():
             self._context.items += self._doc.link(home, mention) is None
@@ -537,15 +520,15 @@ class PredictionMerge(_SourceMerge):
         known = None if home is None else self._doc.link(home, mention)
         return known is None or known.state is State.UNDECIDED
 
-    def _source_of(self, item: Entity | Relation | Cluster | Attribute) -> int:
+    def _source_of(self, item: Item) -> int:
         return self._others.get(item.source, self._context.source_id)
 
     def _drop_outdated(self) -> None:
         """Undecided items that the model no longer predicts; entities stay that something still needs."""
         doc = self._doc
         for attribute in doc.attributes:
-            is_open = doc.layer_of(attribute) in self._open
-            if is_open and self._is_outdated(attribute, doc.layer_of(attribute)):
+            layer = doc.layer_of(attribute)
+            if layer in self._open and self._is_outdated(attribute, layer):
                 doc.drop(attribute)
         for link in doc.links:
             outdated = self._is_outdated(link, Layer.COREFERENCE)
@@ -560,8 +543,7 @@ class PredictionMerge(_SourceMerge):
             if self._is_outdated(relation, Layer.RELATIONS):
                 doc.drop(relation)
         for entity in doc.entities:  # last: relations and links that went need none any more
-            needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
-            if self._is_outdated(entity, Layer.ENTITIES) and not needed:
+            if self._is_outdated(entity, Layer.ENTITIES) and not doc.is_needed(entity):
                 doc.drop(entity)
 
     def _is_outdated(self, row: ItemRow, layer: Layer) -> bool:

@@ -236,8 +236,7 @@ class RowMerge:
         if Layer.RELATIONS in layers:
             self._drop_relations(doc.relations)
         for entity in doc.entities if Layer.ENTITIES in layers else ():
-            needed = doc.relations_of(entity.id) or doc.links_of(entity.id)
-            if entity.state is State.UNDECIDED and not needed:
+            if entity.state is State.UNDECIDED and not doc.is_needed(entity):
                 doc.drop(entity)
 
     def _drop_relations(self, relations: Iterable[RelationRow]) -> None:

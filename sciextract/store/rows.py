@@ -287,14 +287,14 @@ ROW_TYPES: dict[str, type[Row]] = {
     row_type.TABLE: row_type
     for row_type in (ProgressRow, EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
 }
-_FIELDS = {table: tuple(f.name for f in fields(kind)) for table, kind in ROW_TYPES.items()}
+FIELDS = {table: tuple(f.name for f in fields(kind)) for table, kind in ROW_TYPES.items()}
 COLUMNS = {
     table: tuple(
         column
         for name in names
         for column in (("char_start", "char_end", name) if name == "fragments" else (name,))
     )
-    for table, names in _FIELDS.items()
+    for table, names in FIELDS.items()
 }
 """Per state table the columns without ``document_id`` and ``surface_id``."""
 ADDED_IN_2 = {ProgressRow.TABLE: {"covered": "[]"}}
@@ -311,7 +311,7 @@ _ORIGINAL = {
 def to_values(row: Row) -> Values:
     """A row as column values, each of a type that both SQLite and JSON hold."""
     values: Values = {}
-    for name in _FIELDS[row.TABLE]:
+    for name in FIELDS[row.TABLE]:
         value = getattr(row, name)
         if name == "fragments":
             values["char_start"], values["char_end"] = row.char_start, row.char_end  # type: ignore[union-attr]
@@ -366,10 +366,10 @@ _READ: dict[str, Callable[[Any], Any]] = {
 }
 _READERS = {
     table: [(name if name != "fragments" else "char_start", _READ.get(name)) for name in names]
-    for table, names in _FIELDS.items()
+    for table, names in FIELDS.items()
 }
 """Per state table which column each field of a row is read from, and how."""
-_FRAGMENTS = _FIELDS[EntityRow.TABLE].index("fragments")
+_FRAGMENTS = FIELDS[EntityRow.TABLE].index("fragments")
 
 
 def edited_from(row: ItemRow) -> str:

@@ -12,14 +12,7 @@ from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, label_changes, state_tables
 from sciextract.store.document_state import DocumentState, Outcome, Problem, find_broken_rules
 from sciextract.store.events import Change, decode, fits
-from sciextract.store.rows import (
-    ClusterRow,
-    Completeness,
-    EntityRow,
-    ItemRow,
-    ProgressRow,
-    RelationRow,
-)
+from sciextract.store.rows import Completeness, ProgressRow
 from sciextract.store.sqlite import first_value
 from sciextract.store.state_tables import apply, current_values
 
@@ -177,14 +170,8 @@ def _keep_suggested(
     going = {(change.table, change.key) for change in kept if change.after is None}
     free = []
     for change in kept:
-        needed: list[ItemRow] = []
-        if change.after is None and change.table in (EntityRow.TABLE, RelationRow.TABLE):
-            needed += doc.attributes_of(*change.key)
-        if change.after is None and change.table == ClusterRow.TABLE:
-            needed += (link for link in doc.links if (link.cluster_id,) == change.key)
-        elif change.after is None and change.table == EntityRow.TABLE:
-            needed += (*doc.relations_of(*change.key), *doc.links_of(*change.key))
-        if all((row.TABLE, row.key) in going for row in needed):
+        upon = doc.standing_on(change.table, change.key) if change.after is None else []
+        if all((row.TABLE, row.key) in going for row in upon):
             free.append(change)
     return free
 

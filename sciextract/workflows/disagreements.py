@@ -21,7 +21,14 @@ from sciextract.metrics.differences import (
     differing_attributes,
 )
 from sciextract.snapshot.documents import mention_states
-from sciextract.store import AttributeRef, DocumentState, EntityRow, Project
+from sciextract.store import (
+    AttributeRef,
+    DocumentState,
+    EntityRef,
+    EntityRow,
+    Project,
+    RelationRef,
+)
 from sciextract.store.actions.editing import Edit
 from sciextract.store.coverage import covered_attributes, with_types
 from sciextract.store.document_state import Context, annotated, whole
@@ -407,7 +414,7 @@ def _take_entity(doc: DocumentState, context: Context, dispute: Dispute) -> None
     if mine is None and theirs is not None:
         edit.add_entity(theirs.fragments[0], theirs.label)
     elif mine is not None and theirs is None:
-        edit.reject_entity(mine.id)
+        edit.decide(EntityRef(mine.id), accept=False)
     elif mine is not None and theirs is not None:
         edit.set_fragments(mine.id, theirs.fragments[0])
         edit.set_entity_label(mine.id, theirs.label)
@@ -416,7 +423,7 @@ def _take_entity(doc: DocumentState, context: Context, dispute: Dispute) -> None
 def _take_relation(doc: DocumentState, context: Context, dispute: Dispute) -> None:
     one, edit = dispute.difference, Edit(doc, context)
     if one.first is not None:
-        edit.reject_relation(one.first.id)
+        edit.decide(RelationRef(one.first.id), accept=False)
     if one.second is not None:
         head, tail = (_entity_on(doc, one.second, place).id for place in (0, 1))
         # The other side may have kept a relation that the schema does not allow: a person has decided that.

@@ -10,7 +10,8 @@ from sciextract.documents.annotations import State
 from sciextract.documents.schema import LINK
 from sciextract.errors import ActionRefusedError
 from sciextract.store import events
-from sciextract.store.actions.editing import Edit
+from sciextract.store.actions.editing import Edit, EntityRef
+from sciextract.store.actions.places import find_occurrences
 from sciextract.store.document_state import Context, DocumentState, NothingChanged, Outcome
 from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value
@@ -45,15 +46,51 @@ class MentionDecision:
             return
         edit, is_done = Edit(doc, context), doc.progress.entities is Completeness.DONE
         if not self.rejected and not is_done:
-            edit.label_identical(self.text, self.label)
+            self._label(edit)
         if self.link:
-            edit.link_identical(self.text, self.label, self.link)
+            self._link(edit)
         if not self.rejected or is_done:
             return
         for row in doc.entities:
             same = row.label == self.label and row.surface(doc.text) == self.text
             if same and row.state is State.UNDECIDED:
-                edit.reject_entity(row.id)
+                edit.decide(EntityRef(row.id), accept=False)
+
+    def _label(self, edit: Edit) -> None:
+        """Every occurrence of a string is an entity of this type.
+
+        Undecided entities on it are accepted with the type; where there is none, one is added. What a person
+        or an import has decided stays, rejections too, and so do occurrences inside of other entities.
+        """
+        for span in find_occurrences(edit.doc, self.text):
+            on_span = edit.doc.on_fragments((span,))
+            undecided = [row for row in on_span if row.state is State.UNDECIDED]
+            rejected = any(
+                row.state is State.REJECTED and row.label == self.label for row in on_span
+            )
+            if rejected or any(row.in_view for row in on_span):
+                continue
+            # An entity that was just added stands in the way of the next occurrence, so rows are read each time.
+            taken = (
+                span.overlaps(fragment)
+                for row in edit.doc.all_entities
+                if row.state is not State.REJECTED
+                for fragment in row.fragments
+            )
+            if undecided:
+                # One that has the label already is accepted instead of edited: it counts as right.
+                best = min(undecided, key=lambda row: row.label != self.label)
+                edit.set_entity_label(best.id, self.label)
+            elif not any(taken):
+                edit.add_entity((span,), self.label)
+
+    def _link(self, edit: Edit) -> None:
+        """Every mention of this string and type means the same concept, unless a link of it is decided already."""
+        for row in edit.doc.entities:
+            if row.in_view and row.label == self.label and row.surface(edit.doc.text) == self.text:
+                said = [one for one in edit.doc.attributes_of(row.id) if one.label == LINK]
+                if all(one.state is State.UNDECIDED for one in said):
+                    edit.set_attribute(row.id, LINK, self.link)
 
 
 @dataclass(frozen=True, slots=True)

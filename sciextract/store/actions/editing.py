@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span, State, new_id
-from sciextract.documents.schema import ABSTRACT, LINK, RELATION_PREFIX
+from sciextract.documents.schema import ABSTRACT, RELATION_PREFIX
 from sciextract.errors import ActionRefusedError, IllegalPairError
 from sciextract.store.actions.places import (
     END,
     START,
-    find_occurrences,
     next_character,
     next_token_edge,
 )
@@ -34,6 +33,7 @@ from sciextract.store.rows import (
 
 Undecided = Literal["refuse", "accept", "reject"]
 _Row = TypeVar("_Row", EntityRow, RelationRow, ClusterRow, LinkRow, AttributeRow)
+_Said = EntityRow | RelationRow | AttributeRow
 
 SETTLED = frozenset({State.ACCEPTED, State.EDITED, State.ADDED})
 """States in which a person has found an item right."""
@@ -94,64 +94,36 @@ class Edit:
         """The relation of that id."""
         return _existing(self.doc.relation(relation_id), "relation", relation_id)
 
-    def attribute(self, attribute_id: str) -> AttributeRow:
-        """The attribute of that id."""
-        return _existing(self.doc.attribute(attribute_id), "attribute", attribute_id)
-
     def decide(self, item: ItemRef, *, accept: bool) -> None:
-        """The item is right, or wrong."""
+        """The item is right, or wrong.
+
+        What it stands on is right with it. A wrong mention takes its relations, its places in clusters and what is said
+        of it along. What a person added is removed, what a model or an import made stays as an explicit negative.
+        """
+        row: ItemRow | None
         match item:
             case EntityRef():
-                (self.accept_entity if accept else self.reject_entity)(item.id)
+                row = self.entity(item.id)
             case RelationRef():
-                (self.accept_relation if accept else self.reject_relation)(item.id)
+                row = self.relation(item.id)
             case LinkRef(cluster_id, entity_id):
                 link = self.doc.link(cluster_id, entity_id)
-                found = _existing(link, "mention of a cluster", entity_id)
-                (self.accept_link if accept else self.reject_link)(found)
+                row = _existing(link, "mention of a cluster", entity_id)
             case AttributeRef():
-                row = self.attribute(item.id)
-                (self._accept_attribute if accept else self._reject)(row)
-                self._touch(self.doc.layer_of(row))
+                row = _existing(self.doc.attribute(item.id), "attribute", item.id)
+        (self._accept if accept else self._reject)(row)
 
     def accept_items(self, items: Iterable[ItemRef]) -> None:
         """These items are right."""
         for item in items:
             self.decide(item, accept=True)
 
-    def accept_entity(self, entity_id: str) -> None:
-        """The entity is right as it stands, unless it was rejected and the same entity is there now."""
-        row = self.entity(entity_id)
-        if row.state not in SETTLED:
-            self._accept(row)
-
-    def reject_entity(self, entity_id: str) -> None:
-        """The entity is wrong: its relations and its place in clusters go with it.
-
-        What a person added is removed; what a model or an import made stays as an explicit negative.
-        """
-        row = self.entity(entity_id)
-        for relation in self.doc.relations_of(entity_id):
-            self._reject(relation)
-        # Links before the row: a cluster that is left with one mention is dissolved by that.
-        for link in self.doc.links_of(entity_id):
-            self._reject_link(link)
-        if row.state is State.ADDED:
-            # The row goes, and no row may speak of it: what a model proposed about it goes, too, rejected or not.
-            for relation in self.doc.relations_of(entity_id):
-                self.doc.drop(relation)
-            for link in self.doc.links_of(entity_id):
-                self.doc.drop(link)
-                self._drop_if_empty(link.cluster_id)
-        self._reject(row)
-        self._touch(Layer.ENTITIES)
-
     def set_entity_label(self, entity_id: str, label: str) -> None:
         """The entity is of another type, which the schema must have."""
         self._check_entity_label(label)
         row = self.entity(entity_id)
         if row.label == label:
-            self.accept_entity(entity_id)
+            self._accept(row)
             return
         entity_id = self._merge(row, replace(row, label=label)).id
         # Relations that the new type makes illegal stay, and the person hears of it.
@@ -207,32 +179,7 @@ class Edit:
         """An entity that nobody had found. One that was undecided or rejected becomes accepted instead."""
         self._check_entity_label(label)
         self._check_fragments(fragments)
-        twins = [row for row in self.doc.on_fragments(fragments) if row.label == label]
-        twins.sort(key=lambda row: row.state is State.REJECTED)
-        if twins and not twins[0].in_view:
-            self._change(twins[0], state=State.ACCEPTED)
-        else:
-            by, event_id = self.context.source_id, self.context.event_id
-            row = EntityRow(new_id(), fragments, label, None, State.ADDED, by, event_id)
-            self._check_single(row)
-            self._change(row)
-        self._touch(Layer.ENTITIES)
-
-    def accept_relation(self, relation_id: str) -> None:
-        """The relation is right as it stands, and so are its arguments."""
-        row = self.relation(relation_id)
-        if row.state is State.REJECTED:
-            self._check_single_relation(row)
-        # Mentions first: a relation may never hold while one of its mentions is undecided (find_broken_rules).
-        self._accept_mentions(row.head, row.tail)
-        if row.state not in SETTLED:
-            self._change(row, state=State.ACCEPTED)
-            self._touch(Layer.RELATIONS)
-
-    def reject_relation(self, relation_id: str) -> None:
-        """The relation is wrong; its arguments stay. What a person added is removed."""
-        self._reject(self.relation(relation_id))
-        self._touch(Layer.RELATIONS)
+        self._add(EntityRow(new_id(), fragments, label, *self._added))
 
     def set_relation_label(self, relation_id: str, label: str, *, illegal: bool = False) -> None:
         """The relation is of another type; ``illegal`` allows one that the schema does not, between its arguments.
@@ -242,7 +189,7 @@ class Edit:
         """
         row = self.relation(relation_id)
         if row.label == label:
-            self.accept_relation(relation_id)
+            self._accept(row)
         else:
             self._edit_relation(row, replace(row, label=label), illegal=illegal)
 
@@ -267,18 +214,7 @@ class Edit:
         symmetric = label in self.context.schema.symmetric_labels
         if symmetric and self.entity(tail).char_start < self.entity(head).char_start:
             head, tail = tail, head
-        known = same_relations(self.doc, (head, tail), symmetric, label)
-        # An undecided twin is accepted rather than a rejected one brought back.
-        known.sort(key=lambda row: row.state is State.REJECTED)
-        if known and not known[0].in_view:
-            self.accept_relation(known[0].id)
-            return
-        by, event_id = self.context.source_id, self.context.event_id
-        row = RelationRow(new_id(), head, tail, label, None, State.ADDED, by, event_id)
-        self._check_single_relation(row)
-        self._accept_mentions(head, tail)
-        self._change(row)
-        self._touch(Layer.RELATIONS)
+        self._add(RelationRow(new_id(), head, tail, label, *self._added))
 
     def set_attribute(self, target: str, label: str, value: str = "") -> None:
         """This is said of an entity, a relation or, without a target, the abstract; its item is right, then.
@@ -289,54 +225,13 @@ class Edit:
         known = [row for row in self.doc.attributes_of(target) if row.label == label]
         known.sort(key=lambda row: row.state is State.REJECTED)
         if not known:
-            by, event_id = self.context.source_id, self.context.event_id
-            self._accept_item(target)
-            row = AttributeRow(new_id(), target, label, value, None, State.ADDED, by, event_id)
-            self._change(row)
+            self._add(AttributeRow(new_id(), target, label, value, *self._added))
         elif known[0].value == value:
-            self._accept_attribute(known[0])
+            self._accept(known[0])
         else:
-            self._accept_item(target)
+            self._accept_supports(known[0])
             self._edit(known[0], value=value)
-        self._touch(Layer.RELATIONS if self.doc.relation(target) else Layer.ENTITIES)
-
-    def _accept_attribute(self, row: AttributeRow) -> None:
-        self._accept_item(row.target)
-        if row.state not in SETTLED:
-            self._change(row, state=State.ACCEPTED)
-
-    def _accept_item(self, target: str) -> None:
-        """What something is said of is right itself."""
-        if self.doc.relation(target):
-            self.accept_relation(target)
-        elif target:
-            self._accept_mentions(target)
-
-    def accept_link(self, link: LinkRow) -> None:
-        """The mention belongs to the cluster; so does the cluster's anchor. Both leave other clusters.
-
-        A cluster that was taken apart, and whose other mentions went elsewhere, is refused.
-        """
-        anchor = self._anchor_of(link)
-        for own in {anchor.key: anchor, link.key: link}.values():
-            # A mention that was not in this cluster yet leaves all others; one that was, only proposed ones.
-            new = own.state in (State.UNDECIDED, State.REJECTED)
-            for other in self.doc.links_of(own.entity_id):
-                leaves = other.state is State.UNDECIDED or (
-                    new and other.state is not State.REJECTED
-                )
-                if leaves and other.cluster_id != own.cluster_id:
-                    self.reject_link(other)
-            self._accept_mentions(own.entity_id)
-            if own.state not in SETTLED:
-                self._change(own, state=State.ACCEPTED)
-        self._accept_cluster(link.cluster_id)
-        self._touch(Layer.COREFERENCE)
-
-    def reject_link(self, link: LinkRow) -> None:
-        """The mention does not belong to the cluster, which goes when only one is left."""
-        self._reject_link(link)
-        self._touch(Layer.COREFERENCE)
+            self._touch(self.doc.layer_of(known[0]))
 
     def join(self, entity_id: str, cluster_id: str) -> None:
         """The mention belongs to this cluster, and to no other one."""
@@ -344,7 +239,7 @@ class Edit:
         cluster, others = self._living_cluster(cluster_id), self._homes(entity_id, but=cluster_id)
         self.entity(entity_id)
         for link in others:
-            self.reject_link(link)
+            self._reject(link)
         self._place(entity_id, cluster, was=others[0] if others else None)
         self._settle(cluster)
 
@@ -358,7 +253,7 @@ class Edit:
         for entity_id in dict.fromkeys(mentions):
             self.entity(entity_id)
             for link in self._homes(entity_id, but=cluster.id):
-                self.reject_link(link)
+                self._reject(link)
             self._place(entity_id, cluster)
 
     def leave(self, entity_id: str) -> None:
@@ -369,7 +264,7 @@ class Edit:
                 f"{self.entity(entity_id).surface(self.doc.text)!r} is in no cluster"
             )
         for link in homes:
-            self.reject_link(link)
+            self._reject(link)
 
     def merge(self, cluster_id: str, other_id: str) -> None:
         """Both clusters mean the same thing: the mentions of the other one move here, undecided ones undecided."""
@@ -400,7 +295,7 @@ class Edit:
         first, *later = members[ids.index(entity_id) :]
         # One mention makes no cluster: it only leaves this one.
         if not later:
-            self.reject_link(first)
+            self._reject(first)
             return
         new = self._add_cluster()
         self.doc.drop(first)
@@ -458,40 +353,6 @@ class Edit:
         self.doc.put(replace(self.doc.progress or ProgressRow(), **changes))
         self.context.items += 1
 
-    def label_identical(self, surface: str, label: str) -> None:
-        """Every occurrence of a string is an entity of this type.
-
-        Undecided entities on it are accepted with the type; where there is none, one is added. What a person
-        or an import has decided stays, rejections too, and so do occurrences inside of other entities.
-        """
-        for span in find_occurrences(self.doc, surface):
-            on_span = self.doc.on_fragments((span,))
-            undecided = [row for row in on_span if row.state is State.UNDECIDED]
-            rejected = any(row.state is State.REJECTED and row.label == label for row in on_span)
-            if rejected or any(row.in_view for row in on_span):
-                continue
-            # An entity that was just added stands in the way of the next occurrence, so rows are read each time.
-            taken = (
-                span.overlaps(fragment)
-                for row in self.doc.all_entities
-                if row.state is not State.REJECTED
-                for fragment in row.fragments
-            )
-            if undecided:
-                # One that has the label already is accepted instead of edited: it counts as right.
-                best = min(undecided, key=lambda row: row.label != label)
-                self.set_entity_label(best.id, label)
-            elif not any(taken):
-                self.add_entity((span,), label)
-
-    def link_identical(self, surface: str, label: str, link: str) -> None:
-        """Every mention of this string and type means the same concept, unless a link of it is decided already."""
-        for row in self.doc.entities:
-            if row.in_view and row.label == label and row.surface(self.doc.text) == surface:
-                said = [one for one in self.doc.attributes_of(row.id) if one.label == LINK]
-                if all(one.state is State.UNDECIDED for one in said):
-                    self.set_attribute(row.id, LINK, link)
-
     def _decide_undecided(
         self,
         layers: Collection[Layer],
@@ -502,42 +363,53 @@ class Edit:
     ) -> None:
         """Accept or reject what is undecided, perhaps only what has at least a score, or one of some labels."""
 
-        def waits(row: ItemRow | None) -> bool:
-            if row is None or row.state is not State.UNDECIDED:
-                return False
-            if labels and type_of_row(row) not in labels:
-                return False
-            return least is None or (row.score is not None and row.score >= least)
+        def waits(row: ItemRow) -> bool:
+            wanted = row.state is State.UNDECIDED and (not labels or type_of_row(row) in labels)
+            return wanted and (least is None or (row.score is not None and row.score >= least))
 
-        # Each item is looked at as it is by then: a decision takes others along, and may remove them.
-        if Layer.ENTITIES in layers:
-            for entity in self.doc.entities:
-                if waits(self.doc.entity(entity.id)):
-                    self.decide(EntityRef(entity.id), accept=accept)
-        if Layer.RELATIONS in layers:
-            for relation in self.doc.relations:
-                if waits(self.doc.relation(relation.id)):
-                    self.decide(RelationRef(relation.id), accept=accept)
-        if Layer.COREFERENCE in layers:
-            for link in self.doc.links:
-                if waits(self.doc.link(*link.key)):
-                    self.decide(LinkRef(*link.key), accept=accept)
-        for attribute in self.doc.attributes:
-            if self.doc.layer_of(attribute) in layers and waits(self.doc.attribute(attribute.id)):
-                self.decide(AttributeRef(attribute.id), accept=accept)
+        rows: list[ItemRow] = [*self.doc.entities, *self.doc.relations]
+        for row in (*rows, *self.doc.links, *self.doc.attributes):
+            # As it is by now: a decision takes others along, and may remove them.
+            now = self.doc.now(row)
+            if now is not None and self.doc.layer_of(row) in layers and waits(now):
+                (self._accept if accept else self._reject)(now)
 
-    def _accept(self, row: EntityRow) -> None:
+    @property
+    def _added(self) -> tuple[None, State, int, int]:
+        """Score, state, source and event of what a person adds."""
+        return None, State.ADDED, self.context.source_id, self.context.event_id
+
+    def _add(self, row: _Said) -> None:
+        """An item that nobody had found. One that says the same and was undecided or rejected becomes accepted instead."""
+        # An undecided twin is accepted rather than a rejected one brought back.
+        known = sorted(self._alike(row), key=lambda twin: twin.state is State.REJECTED)
+        if known and not known[0].in_view:
+            self._accept(known[0])
+            return
+        self._check_single(row)
+        self._accept_supports(row)
+        self._change(row)
+        self._touch(self.doc.layer_of(row))
+
+    def _accept(self, row: ItemRow) -> None:
+        """An item is right as it stands, and so is what it stands on; a rejected one unless another says the same now."""
+        if isinstance(row, LinkRow):
+            self._accept_link(row)
+            return
         if row.state is State.REJECTED:
             self._check_single(row)
-        self._change(row, state=State.ACCEPTED)
-        self._touch(Layer.ENTITIES)
+        # First: an item may never hold while what it stands on is undecided (find_broken_rules).
+        self._accept_supports(row)
+        if row.state not in SETTLED:
+            self._change(row, state=State.ACCEPTED)
+            self._touch(self.doc.layer_of(row))
 
-    def _accept_mentions(self, *entity_ids: str) -> None:
-        """What takes part in something accepted is accepted itself."""
-        for entity_id in entity_ids:
-            row = self.entity(entity_id)
-            if not row.in_view:
-                self._accept(row)
+    def _accept_supports(self, row: ItemRow) -> None:
+        """What takes part in something accepted, or has something said of it, is accepted itself."""
+        for item_id in _stands_on(row):
+            item = self.doc.relation(item_id) or self.entity(item_id)
+            if not item.in_view:
+                self._accept(item)
 
     def _change(self, row: ItemRow, **values: Any) -> None:
         """Put a row with other values in its place by this event, and count it."""
@@ -545,20 +417,45 @@ class Edit:
         self.context.items += 1
 
     def _reject(self, row: ItemRow) -> None:
+        """An item is wrong, and with a mention what stands on it; a person has worked on the layer."""
+        if isinstance(row, LinkRow):
+            self._reject_link(row)
+        elif isinstance(row, EntityRow):
+            self._reject_entity(row)
+        else:
+            self._reject_row(row)
+        self._touch(self.doc.layer_of(row))
+
+    def _reject_entity(self, row: EntityRow) -> None:
+        for relation in self.doc.relations_of(row.id):
+            self._reject_row(relation)
+        # Links before the row: a cluster that is left with one mention is dissolved by that.
+        for link in self.doc.links_of(row.id):
+            self._reject_link(link)
+        if row.state is State.ADDED:
+            # The row goes, and no row may speak of it: what a model proposed about it goes, too, rejected or not.
+            for relation in self.doc.relations_of(row.id):
+                self.doc.drop(relation)
+            for link in self.doc.links_of(row.id):
+                self.doc.drop(link)
+                self._drop_if_empty(link.cluster_id)
+        self._reject_row(row)
+
+    def _reject_row(self, row: ItemRow) -> None:
         """Remove what a person added; what a model or an import made stays as an explicit negative.
 
         What is said of an item goes with it.
         """
         if isinstance(row, EntityRow | RelationRow):
             for attribute in self.doc.attributes_of(row.id):
-                self._reject(attribute)
+                self._reject_row(attribute)
         if row.state is State.ADDED:
             self.doc.drop(row)
             self.context.items += 1
         elif row.state is not State.REJECTED:
             self._change(row, state=State.REJECTED)
 
-    def _edit(self, row: EntityRow | RelationRow | AttributeRow, **values: Any) -> None:
+    def _edit(self, row: _Said, **values: Any) -> None:
         """What a person added stays added; anything else is edited from now on and remembers what it was."""
         # What nobody but the person ever said has no original that a model could learn from.
         if row.state is not State.ADDED:
@@ -567,13 +464,13 @@ class Edit:
 
     def _edit_relation(self, old: RelationRow, new: RelationRow, *, illegal: bool) -> None:
         self._check_pair(new.label, new.head, new.tail, illegal=illegal)
-        twin = self._twin_relation(new)
+        twin = self._twin(new)
         if twin is not None and twin.state is State.UNDECIDED:
-            self.reject_relation(old.id)
-            self.accept_relation(twin.id)
+            self._reject(old)
+            self._accept(twin)
             return
-        self._check_single_relation(new)
-        self._accept_mentions(new.head, new.tail)
+        self._check_single(new)
+        self._accept_supports(new)
         self._edit(old, label=new.label, head=new.head, tail=new.tail)
         self._touch(Layer.RELATIONS)
 
@@ -600,20 +497,20 @@ class Edit:
                 self.join(twin.id, link.cluster_id)
             elif not self._homes(twin.id):
                 self._change(link, entity_id=twin.id)
-        self.reject_entity(old.id)
+        self._reject(self.entity(old.id))
         return self.entity(twin.id)
 
     def _carry_relation(self, row: RelationRow, old: str, new: str) -> None:
         """A relation leads from or to the entity that takes another one's place; undecided it stays so."""
         ends = {name: new for name in ("head", "tail") if getattr(row, name) == old}
         moved = replace(row, head=ends.get("head", row.head), tail=ends.get("tail", row.tail))
-        twin = self._twin_relation(moved)
+        twin = self._twin(moved)
         if row.state is State.REJECTED or moved.head == moved.tail:
             return  # it goes with the old one
         if twin is None:
             (self._edit if row.in_view else self._change)(row, **ends)
         elif row.in_view:
-            self.accept_relation(twin.id)
+            self._accept(twin)
 
     def _touch(self, layer: Layer) -> None:
         """A decision was made in a layer: it is in progress now, unless it is done."""
@@ -654,21 +551,38 @@ class Edit:
         if not fragments:
             raise ActionRefusedError("an entity needs at least one span")
 
-    def _twin(self, row: EntityRow) -> EntityRow | None:
-        """Another entity with the same fragments and label, accepted or still undecided."""
-        # A rejected twin stands in nobody's way: the person may have changed their mind.
-        for twin in self.doc.on_fragments(row.fragments):
-            if twin.label == row.label and twin.id != row.id and twin.state is not State.REJECTED:
-                return twin
-        return None
+    def _alike(self, row: _Said) -> Sequence[_Said]:
+        """Items that say the same, the row itself and rejected ones among them."""
+        if isinstance(row, EntityRow):
+            return [
+                twin for twin in self.doc.on_fragments(row.fragments) if twin.label == row.label
+            ]
+        if isinstance(row, RelationRow):
+            symmetric = row.label in self.context.schema.symmetric_labels
+            return same_relations(self.doc, (row.head, row.tail), symmetric, row.label)
+        return []
 
-    def _check_single(self, row: EntityRow) -> None:
-        if twin := self._twin(row):
+    def _twin(self, row: _Said) -> _Said | None:
+        """Another item that says the same, accepted or still undecided."""
+        # A rejected twin stands in nobody's way: the person may have changed their mind.
+        others = (twin for twin in self._alike(row) if twin.id != row.id)
+        return next((twin for twin in others if twin.state is not State.REJECTED), None)
+
+    def _check_single(self, row: _Said) -> None:
+        """Refuse an item that is there already."""
+        twin = self._twin(row)
+        if isinstance(twin, EntityRow):
             name = twin.surface(self.doc.text)
             how = "already" if twin.in_view else "by a proposal that is still undecided"
             raise ActionRefusedError(
                 f"{name!r} is a {twin.label} {how}", "accept one, reject the other"
             )
+        if isinstance(twin, RelationRow):
+            names = [self.entity(end).surface(self.doc.text) for end in (twin.head, twin.tail)]
+            symmetric = twin.label in self.context.schema.symmetric_labels
+            hint = f"{twin.label} is symmetric: the direction makes no difference"
+            problem = f"{names[0]!r} {twin.label} {names[1]!r} is there already"
+            raise ActionRefusedError(problem, hint if symmetric else "")
 
     def _check_pair(self, label: str, head: str, tail: str, *, illegal: bool) -> None:
         """Refuse a relation that the schema does not know or, unless ``illegal``, does not allow between the entities."""
@@ -687,22 +601,6 @@ class Edit:
                 f"{label} may not lead from {types[0]} to {types[1]}; allowed there: {legal}",
                 f"the other way round: {back}",
             )
-
-    def _twin_relation(self, row: RelationRow) -> RelationRow | None:
-        """Another relation with the same ends and label, accepted or still undecided."""
-        symmetric = row.label in self.context.schema.symmetric_labels
-        twins = same_relations(self.doc, (row.head, row.tail), symmetric, row.label)
-        alive = (twin for twin in twins if twin.id != row.id and twin.state is not State.REJECTED)
-        return next(alive, None)
-
-    def _check_single_relation(self, row: RelationRow) -> None:
-        twin = self._twin_relation(row)
-        if twin is None:
-            return
-        names = [self.entity(end).surface(self.doc.text) for end in (twin.head, twin.tail)]
-        symmetric = twin.label in self.context.schema.symmetric_labels
-        hint = f"{twin.label} is symmetric: the direction makes no difference" if symmetric else ""
-        raise ActionRefusedError(f"{names[0]!r} {twin.label} {names[1]!r} is there already", hint)
 
     def _check_coreference(self) -> None:
         if not self.context.schema.coreference:
@@ -738,13 +636,33 @@ class Edit:
         )
 
     def _add_cluster(self) -> ClusterRow:
-        by, event_id = self.context.source_id, self.context.event_id
-        cluster = ClusterRow(new_id(), None, State.ADDED, by, event_id)
+        cluster = ClusterRow(new_id(), *self._added)
         self.doc.put(cluster)
         return cluster
 
+    def _accept_link(self, link: LinkRow) -> None:
+        """The mention belongs to the cluster; so does the cluster's anchor. Both leave other clusters.
+
+        A cluster that was taken apart, and whose other mentions went elsewhere, is refused.
+        """
+        anchor = self._anchor_of(link)
+        for own in {anchor.key: anchor, link.key: link}.values():
+            # A mention that was not in this cluster yet leaves all others; one that was, only proposed ones.
+            new = own.state in (State.UNDECIDED, State.REJECTED)
+            for other in self.doc.links_of(own.entity_id):
+                leaves = other.state is State.UNDECIDED or (
+                    new and other.state is not State.REJECTED
+                )
+                if leaves and other.cluster_id != own.cluster_id:
+                    self._reject(other)
+            self._accept_supports(own)
+            if own.state not in SETTLED:
+                self._change(own, state=State.ACCEPTED)
+        self._accept_cluster(link.cluster_id)
+        self._touch(Layer.COREFERENCE)
+
     def _reject_link(self, link: LinkRow) -> None:
-        self._reject(link)
+        self._reject_row(link)
         self._dissolve_if_alone(link.cluster_id)
 
     def _dissolve_if_alone(self, cluster_id: str) -> None:
@@ -752,7 +670,7 @@ class Edit:
         members = self.doc.members(cluster_id)
         if len(members) < 2:
             for link in members:
-                self._reject(link)
+                self._reject_row(link)
             self._drop_if_empty(cluster_id)
             cluster = self.doc.cluster(cluster_id)
             if cluster is not None and cluster.state is not State.REJECTED:
@@ -766,14 +684,13 @@ class Edit:
 
     def _place(self, entity_id: str, cluster: ClusterRow, was: LinkRow | None = None) -> None:
         """Put a mention into a cluster by a person's decision; where it was before is remembered."""
-        self._accept_mentions(entity_id)
         known = self.doc.link(cluster.id, entity_id)
+        link = known or LinkRow(cluster.id, entity_id, was.score if was else None, *self._added[1:])
+        self._accept_supports(link)
         if known is not None:
             settled = known.state in (State.ADDED, State.EDITED)
             self._change(known, state=known.state if settled else State.ACCEPTED)
         else:
-            score, by = was.score if was else None, self.context.source_id
-            link = LinkRow(cluster.id, entity_id, score, State.ADDED, by, self.context.event_id)
             if was is not None and was.state is not State.ADDED:
                 # A mention that moves stays the model's, with the place that the model gave it.
                 first = edited_from(was)
@@ -792,7 +709,7 @@ class Edit:
         """A cluster that a person has worked on is not a guess any more; its anchor is accepted with it."""
         anchor = next(iter(self.doc.members(cluster.id)), None)
         if anchor is not None and anchor.state is State.UNDECIDED:
-            self._accept_mentions(anchor.entity_id)
+            self._accept_supports(anchor)
             self.doc.put(replace(anchor, state=State.ACCEPTED, event_id=self.context.event_id))
         self._accept_cluster(cluster.id)
 
@@ -817,3 +734,15 @@ def _unknown(kind: str, label: str, allowed: tuple[str, ...]) -> ActionRefusedEr
     return ActionRefusedError(
         f"the schema has no {kind} {label!r}; choose from: {', '.join(allowed) or 'none'}"
     )
+
+
+def _stands_on(row: ItemRow) -> tuple[str, ...]:
+    """Ids of the items without which an item cannot be there."""
+    match row:
+        case RelationRow():
+            return row.head, row.tail
+        case LinkRow():
+            return (row.entity_id,)
+        case AttributeRow() if row.target:
+            return (row.target,)
+    return ()
