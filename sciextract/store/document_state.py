@@ -231,11 +231,27 @@ class DocumentState:
         self._rows[row.TABLE][row.key] = row
 
     def drop(self, row: Row) -> None:
-        """Take a row out, and what is said of it."""
-        del self._rows[row.TABLE][row.key]
+        """Take a row out, what is said of it, and a cluster that no link speaks of any more, not even a rejected one."""
+        self._remove(row)
+        if isinstance(row, LinkRow):
+            key = (row.cluster_id,)
+            if not self.standing_on(ClusterRow.TABLE, key):
+                self._rows[ClusterRow.TABLE].pop(key, None)
+
+    def drop_proposals(self, links: Iterable[LinkRow]) -> None:
+        """Take undecided links out, and a cluster that is left with one undecided mention."""
+        for link in links:
+            if link.state is State.UNDECIDED:
+                self.drop(link)
+                left = self.members(link.cluster_id)
+                if len(left) == 1 and left[0].state is State.UNDECIDED:
+                    self.drop(left[0])
+
+    def _remove(self, row: Row) -> None:
+        self._rows[row.TABLE].pop(row.key, None)
         if isinstance(row, EntityRow | RelationRow):
             for attribute in self.attributes_of(row.id):
-                self.drop(attribute)
+                self._remove(attribute)
 
     @contextmanager
     def whole(self) -> Iterator[None]:
@@ -252,7 +268,7 @@ class DocumentState:
         for change in changes:
             row = self._rows[change.table].get(change.key)
             if change.after is None and row is not None:
-                self.drop(row)
+                self._remove(row)  # the log says itself what goes with it
             elif change.after is not None:
                 values = to_values(row) if row is not None and change.before is not None else {}
                 self.put(from_values(change.table, values | change.after))

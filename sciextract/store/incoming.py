@@ -305,17 +305,8 @@ class ImportMerge(_SourceMerge):
         self._decide_mentions(decided)
         for mention in decided:
             for link in self._doc.links_of(mention):
-                other = link.state is _OPEN and link.cluster_id != cluster_id
-                if other and not leaves_alone(self._doc, link):
-                    self._drop_proposal(link)
-
-    def _drop_proposal(self, link: LinkRow) -> None:
-        self._doc.drop(link)
-        cluster, rest = self._doc.cluster(link.cluster_id), self._doc.members(link.cluster_id)
-        if len(rest) == 1 and rest[0].state is _OPEN:
-            self._doc.drop(rest[0])
-        if cluster is not None and not any(e.cluster_id == cluster.id for e in self._doc.links):
-            self._doc.drop(cluster)
+                if link.cluster_id != cluster_id and not leaves_alone(self._doc, link):
+                    self._doc.drop_proposals([link])
 
     def _decide(
         self, row: EntityRow | RelationRow | AttributeRow, incoming: Entity | Relation | Attribute
@@ -333,9 +324,7 @@ class ImportMerge(_SourceMerge):
             for relation in self._doc.relations_of(row.id):
                 if relation.state is _OPEN:
                     self._doc.drop(relation)
-            for link in links:
-                if link.state is _OPEN:
-                    self._drop_proposal(link)
+            self._doc.drop_proposals(links)
 
     def _settle(self, row: ItemRow, state: State, source_id: int) -> None:
         event_id = self._context.event_id
@@ -534,11 +523,6 @@ class PredictionMerge(_SourceMerge):
             outdated = self._is_outdated(link, Layer.COREFERENCE)
             if outdated and not leaves_alone(doc, link):
                 doc.drop(link)
-        kept = {link.cluster_id for link in doc.links}
-        for cluster in doc.clusters:
-            waits = cluster.state is State.UNDECIDED and self._is_open(Layer.COREFERENCE)
-            if waits and cluster.id not in kept:
-                doc.drop(cluster)
         for relation in doc.relations:
             if self._is_outdated(relation, Layer.RELATIONS):
                 doc.drop(relation)

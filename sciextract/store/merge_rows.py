@@ -120,7 +120,7 @@ class RowMerge:
             return
         self._ids[row.id] = known
         if known in self._taken and row.state is _REJECTED:
-            self._drop_links(doc.links_of(known))
+            doc.drop_proposals(doc.links_of(known))
             self._drop_relations(doc.relations_of(known))
 
     def _merge_relation(self, row: RelationRow) -> None:
@@ -232,7 +232,7 @@ class RowMerge:
         """Drop what waits here in layers that the other side has worked on: what is right of it comes from there."""
         doc = self._doc
         if Layer.COREFERENCE in layers:
-            self._drop_links(doc.links)
+            doc.drop_proposals(doc.links)
         if Layer.RELATIONS in layers:
             self._drop_relations(doc.relations)
         for entity in doc.entities if Layer.ENTITIES in layers else ():
@@ -243,19 +243,6 @@ class RowMerge:
         for relation in relations:
             if relation.state is State.UNDECIDED:
                 self._doc.drop(relation)
-
-    def _drop_links(self, links: Iterable[LinkRow]) -> None:
-        """Drop undecided links, and clusters that are left without one, or with one undecided."""
-        doc = self._doc
-        for link in links:
-            if link.state is State.UNDECIDED:
-                doc.drop(link)
-        for cluster in doc.clusters:
-            left = [link for link in doc.links if link.cluster_id == cluster.id]
-            if len(left) == 1 and left[0].state is State.UNDECIDED:
-                doc.drop(left.pop())
-            if not left:
-                doc.drop(cluster)
 
 
 def _plain(row: EntityRow) -> dict[str, Any]:

@@ -269,12 +269,12 @@ def _join_entities(doc: DocumentState, label: str) -> None:
                 doc.put(replace(relation, head=ends[0], tail=ends[1]))
         homes = [link for link in doc.links_of(twins[0].id) if link.state is not State.REJECTED]
         for link in doc.links_of(row.id):
-            doc.drop(link)
             known = doc.link(link.cluster_id, twins[0].id)
             better = known is None or _ORDER.index(link.state) < _ORDER.index(known.state)
             free = not homes or homes == [known] or link.state is State.REJECTED
             if better and free:
                 doc.put(replace(link, entity_id=twins[0].id))
+            doc.drop(link)
         _hand_on_attributes(doc, row, twins[0])
         doc.drop(row)
     _dissolve_clusters(doc)
@@ -317,4 +317,3 @@ def _dissolve_clusters(doc: DocumentState) -> None:
         if len(doc.members(cluster.id)) < min(2, len(before.members(cluster.id))):
             for link in [member for member in doc.links if member.cluster_id == cluster.id]:
                 doc.drop(link)
-            doc.drop(cluster)

@@ -438,7 +438,6 @@ class Edit:
                 self.doc.drop(relation)
             for link in self.doc.links_of(row.id):
                 self.doc.drop(link)
-                self._drop_if_empty(link.cluster_id)
         self._reject_row(row)
 
     def _reject_row(self, row: ItemRow) -> None:
@@ -671,16 +670,9 @@ class Edit:
         if len(members) < 2:
             for link in members:
                 self._reject_row(link)
-            self._drop_if_empty(cluster_id)
             cluster = self.doc.cluster(cluster_id)
             if cluster is not None and cluster.state is not State.REJECTED:
                 self._set_cluster(cluster, State.REJECTED)
-
-    def _drop_if_empty(self, cluster_id: str) -> None:
-        """Take a cluster out that no link speaks of, not even a rejected one."""
-        cluster = self.doc.cluster(cluster_id)
-        if cluster is not None and not any(e.cluster_id == cluster_id for e in self.doc.links):
-            self.doc.drop(cluster)
 
     def _place(self, entity_id: str, cluster: ClusterRow, was: LinkRow | None = None) -> None:
         """Put a mention into a cluster by a person's decision; where it was before is remembered."""
