@@ -32,25 +32,19 @@ class Change:
 
 
 def change_of(before: Row | None, after: Row | None) -> Change | None:
-    """The change from one row to another of the same table and key; ``None`` when nothing differs.
-
-    Raises:
-        ValueError: There is neither.
-    """
-    row = after if after is not None else before
-    if row is None:
-        raise ValueError("a change needs a row before or after it")
+    """The change from one row to another of the same table and key; ``None`` when nothing differs."""
+    if before is None or after is None:
+        row = after if before is None else before
+        old, new = (None if row is None else to_values(row) for row in (before, after))
+        return None if row is None else Change(row.TABLE, row.key, old, new)
     if before is after:  # most rows of a document, whatever an action does
         return None
-    old = None if before is None else to_values(before)
-    new = None if after is None else to_values(after)
-    if old is not None and new is not None:
-        differing = [name for name in new if new[name] != old[name]]
-        if not differing:
-            return None
-        old = {name: old[name] for name in differing}
-        new = {name: new[name] for name in differing}
-    return Change(row.TABLE, row.key, old, new)
+    old, new = to_values(before), to_values(after)
+    names = [name for name in new if new[name] != old[name]]
+    if not names:
+        return None
+    values = ({name: row[name] for name in names} for row in (old, new))
+    return Change(after.TABLE, after.key, *values)
 
 
 def encode(changes: Iterable[Change]) -> str | bytes:

@@ -197,18 +197,6 @@ def _read_suggestions(
             model = read_annotations(connection, body)
             by = name.removeprefix("model:").partition("/")[0]
         elif kind != "model" and imported is None:
-            imported = _leave_undecided(read_annotations(connection, body))
+            waiting = read_annotations(connection, body).in_states({State.UNDECIDED})
+            imported = waiting if waiting.entities else None
     return adapter, model or imported, by
-
-
-def _leave_undecided(found: Annotations) -> Annotations | None:
-    """What of imported suggestions was not decided in the file; ``None`` for nothing."""
-    kept = tuple(entity for entity in found.entities if entity.state is State.UNDECIDED)
-    ids = {entity.id for entity in kept}
-    relations = tuple(
-        relation
-        for relation in found.relations
-        if relation.state is State.UNDECIDED and {relation.head, relation.tail} <= ids
-    )
-    clusters = tuple(cluster for cluster in found.clusters if ids.issuperset(cluster.mentions))
-    return Annotations(kept, relations, clusters) if kept else None

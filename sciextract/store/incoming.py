@@ -28,6 +28,7 @@ from sciextract.store.rows import (
     LinkRow,
     ProgressRow,
     RelationRow,
+    edges_of,
     original_of,
 )
 from sciextract.store.sqlite import storable, to_sql
@@ -76,8 +77,7 @@ def same_relations(
 
 def entity_by_original(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
     """The row that had this label and these fragments before a person edited it."""
-    fragments = [[span.char_start, span.char_end] for span in entity.fragments]
-    wanted = {"label": entity.label, "fragments": fragments}
+    wanted = {"label": entity.label, "fragments": edges_of(entity.fragments)}
     return next((row for row in rows if original_of(row) == wanted), None)
 
 

@@ -7,6 +7,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -173,8 +174,7 @@ class Import(Batches):
         Raises:
             ProjectError: The file cannot be written; nothing of this batch is in it.
         """
-        counts, own = replace(self.counts), self.counts
-        counts.already, counts.moved = Counter(own.already), Counter(own.moved)
+        counts = deepcopy(self.counts)
         with self.batch() as context:
             for item, warnings in items:
                 self._add_one(context, item, warnings, counts)

@@ -300,12 +300,12 @@ COLUMNS = {
 ADDED_IN_2 = {ProgressRow.TABLE: {"covered": "[]"}}
 """Columns that the first events of a file made at version 1 do not have, by table, with what they held then."""
 _ORIGINAL = {
-    EntityRow.TABLE: ("label", "fragments"),
-    RelationRow.TABLE: ("label", "head", "tail"),
-    LinkRow.TABLE: ("cluster",),
-    AttributeRow.TABLE: ("value",),
+    EntityRow.TABLE: {"label": "label", "fragments": "fragments"},
+    RelationRow.TABLE: {"label": "label", "head": "head", "tail": "tail"},
+    LinkRow.TABLE: {"cluster": "cluster_id"},
+    AttributeRow.TABLE: {"value": "value"},
 }
-"""Per state table what ``was`` holds."""
+"""Per state table what ``was`` holds, and from which fields."""
 
 
 def to_values(row: Row) -> Values:
@@ -375,16 +375,20 @@ _FRAGMENTS = FIELDS[EntityRow.TABLE].index("fragments")
 def edited_from(row: ItemRow) -> str:
     """What an item was before its first edit, for ``was``: kept over further edits."""
     # Over several edits the first original stays: it is what the model said.
-    if row.was is not None:
-        return row.was
+    return json.dumps(content_of(row)) if row.was is None else row.was
+
+
+def content_of(row: ItemRow) -> Values:
+    """What edits of an item change, in the form of :func:`original_of`."""
+    content = {name: getattr(row, field) for name, field in _ORIGINAL[row.TABLE].items()}
     if isinstance(row, EntityRow):
-        fragments = [[fragment.char_start, fragment.char_end] for fragment in row.fragments]
-        return json.dumps({"label": row.label, "fragments": fragments})
-    if isinstance(row, RelationRow):
-        return json.dumps({"label": row.label, "head": row.head, "tail": row.tail})
-    if isinstance(row, AttributeRow):
-        return json.dumps({"value": row.value})
-    return json.dumps({"cluster": row.cluster_id})
+        content["fragments"] = edges_of(row.fragments)
+    return content
+
+
+def edges_of(spans: Iterable[Span]) -> list[list[int]]:
+    """Starts and ends, as JSON has them."""
+    return [[span.char_start, span.char_end] for span in spans]
 
 
 def original_of(row: ItemRow) -> Values:

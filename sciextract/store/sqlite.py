@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import stat
 import struct
+import threading
 import time
 import zlib
 from collections.abc import Iterator
@@ -282,8 +283,7 @@ class Connection(sqlite3.Connection):
         state: What the file held when it was last looked at, for connections that write through a log.
         stamp: Size and time of change of the file then.
         log_bytes: The size of the log when it was last copied into the file.
-        silent_seconds: How long to wait for another process that writes before it is said; ``None`` as for reading.
-        patience_seconds: How long to wait after that.
+        busy_seconds: How long to wait for another process that writes.
         log: The path of the log.
     """
 
@@ -292,8 +292,7 @@ class Connection(sqlite3.Connection):
     state: FileState | None = None
     stamp: FileStamp | None = None
     log_bytes: int = 0
-    silent_seconds: float | None = None
-    patience_seconds: float = 0.0
+    busy_seconds: float = 0.0
     log: str = ""
 
     def execute(self, *statement: Any) -> sqlite3.Cursor:
@@ -332,6 +331,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connec
         uri = f"file:{quote(str(path.resolve()))}?{query}"
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, factory=Connection)
         connection.file, connection.log = file, f"{path}-wal"
+        connection.busy_seconds = busy_seconds
         connection.execute(f"PRAGMA busy_timeout = {round(busy_seconds * 1000)}")
         # Off by default in SQLite, for every connection anew.
         connection.execute("PRAGMA foreign_keys = ON")
@@ -349,13 +349,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connec
             connection.execute("PRAGMA wal_autocheckpoint = 0")
             # A log that starts anew is cut, so that its size says how much is in it.
             connection.execute("PRAGMA journal_size_limit = 0")
-            silent = min(_SILENT_SECONDS, busy_seconds)
-            connection.patience_seconds = busy_seconds - silent
-            if network:
-                connection.silent_seconds = silent
-            else:
-                # Beside a log nobody waits to read: only writers do.
-                connection.execute(f"PRAGMA busy_timeout = {round(silent * 1000)}")
+            if not network:
                 connection.stamp, connection.state = _stamp(path), _read_state(connection)
                 if has_log(path):  # else what this connection reads is what the file holds
                     connection.state = _state_of(path)
@@ -499,37 +493,23 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 
 def _begin(connection: Connection, path: Path) -> None:
     """Begin to write. Having to wait for another process is logged after a second."""
+    waits = threading.Timer(_SILENT_SECONDS, _say_that_it_waits, (path,))
+    waits.daemon = True
+    if connection.busy_seconds > _SILENT_SECONDS:
+        waits.start()
     try:
-        with _wait_for(connection, connection.silent_seconds):
-            connection.execute("BEGIN IMMEDIATE")
-        return
-    except (ProjectBusyError, sqlite3.OperationalError) as error:
-        cause = error.__cause__ if isinstance(error, ProjectError) else error
-        is_busy = isinstance(cause, sqlite3.Error) and primary_code(cause) == sqlite3.SQLITE_BUSY
-        if not is_busy or connection.patience_seconds <= 0:
-            raise
+        connection.execute("BEGIN IMMEDIATE")
+    finally:
+        waits.cancel()
+
+
+def _say_that_it_waits(path: Path) -> None:
     import logging  # without a set-up it prints to standard error
 
     name = visible(str(path))
     logging.getLogger("sciextract").warning(
         "%s: waiting for another process that writes to the project", name
     )
-    with _wait_for(connection, connection.patience_seconds):
-        connection.execute("BEGIN IMMEDIATE")
-
-
-@contextmanager
-def _wait_for(connection: Connection, seconds: float | None) -> Iterator[None]:
-    """So long to wait for other processes; ``None`` leaves it as it is, which costs nothing."""
-    if seconds is None:
-        yield
-        return
-    usual = first_value(connection, "PRAGMA busy_timeout")
-    connection.execute(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
-    try:
-        yield
-    finally:
-        connection.execute(f"PRAGMA busy_timeout = {usual}")
 
 
 @contextmanager

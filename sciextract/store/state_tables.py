@@ -10,13 +10,22 @@ from dataclasses import astuple, dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import NOT_REJECTED, State
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema, with_bundled_names
 from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
 from sciextract.store.events import Change, changes_of_document, replay
-from sciextract.store.rows import COLUMNS, ROW_TYPES, Key, Row, Values, from_values
+from sciextract.store.rows import (
+    BY_PERSONS,
+    COLUMNS,
+    ROW_TYPES,
+    Key,
+    LinkRow,
+    Row,
+    Values,
+    from_values,
+)
 from sciextract.store.sqlite import decoded, first_value, now, storable
 
 if TYPE_CHECKING:
@@ -139,10 +148,6 @@ class Summary:
     greatest_score: float | None
 
 
-_HUMAN = frozenset({State.ACCEPTED, State.REJECTED, State.EDITED, State.ADDED})
-_LIVE = frozenset(State) - {State.REJECTED}
-
-
 def refresh(connection: sqlite3.Connection, doc: DocumentState) -> None:
     """Write the derived rows of a document anew, inside the caller's transaction."""
     number = doc.stored.number
@@ -177,8 +182,9 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
     """
 
     def number(states: Collection[State], table: str = "") -> int:
-        kinds = {table} if table else {"entity", "relation", "link", "attribute"}
-        return sum(n for (kind, _, state), n in counts.items() if state in states and kind in kinds)
+        return sum(
+            n for (kind, _, state), n in counts.items() if state in states and table in ("", kind)
+        )
 
     scores = [
         item.score
@@ -189,12 +195,12 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
     # 0 for scores of 0 and 1, 1 for a coin toss.
     uncertainty = [1 - abs(2 * score - 1) for score in scores]
     return Summary(
-        entities=number(_LIVE, "entity"),
-        relations=number(_LIVE, "relation"),
+        entities=number(NOT_REJECTED, "entity"),
+        relations=number(NOT_REJECTED, "relation"),
         clusters=sum(size > 1 for size in sizes.values()),
         items=sum(counts.values()),
         undecided=number({State.UNDECIDED}),
-        decided=number(_HUMAN),
+        decided=number(BY_PERSONS),
         uncertainty=sum(uncertainty) / len(uncertainty) if uncertainty else 0.0,
         least_score=min(scores, default=None),
         greatest_score=max(scores, default=None),
@@ -203,16 +209,10 @@ def summarise(doc: DocumentState, counts: Mapping[tuple[str, str, str], int]) ->
 
 def tally(doc: DocumentState) -> dict[tuple[str, str, str], int]:
     """How many items of each kind, label and state a document has."""
-    entities = Counter((entity.label, entity.state) for entity in doc.all_entities)
-    relations = Counter((relation.label, relation.state) for relation in doc.relations)
-    links = Counter(("", link.state) for link in doc.links)
-    attributes = Counter((attribute.label, attribute.state) for attribute in doc.attributes)
-    by_kind = {"entity": entities, "relation": relations, "link": links, "attribute": attributes}
-    return {
-        (kind, label, str(state)): count
-        for kind, counts in by_kind.items()
-        for (label, state), count in counts.items()
-    }
+    return Counter(
+        (row.TABLE, "" if isinstance(row, LinkRow) else row.label, row.state.value)
+        for row in doc.items_of()
+    )
 
 
 def label_schema(connection: sqlite3.Connection) -> LabelSchema:

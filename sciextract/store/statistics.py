@@ -31,10 +31,6 @@ DECIDED = " UNION ALL ".join(
     for table, type in (("entity", "'entities:' || label"), ("relation", "'relations:' || label"), ("link", "'coreference'"))
 )  # fmt: skip
 """In SQL: all items that a person decided, with their type as what was looked for is called."""
-_ADDED = """
-    SELECT 'entity', label, count(*) FROM entity WHERE state = 'added' GROUP BY label
-    UNION ALL SELECT 'relation', label, count(*) FROM relation WHERE state = 'added' GROUP BY label
-    UNION ALL SELECT 'link', '', count(*) FROM link WHERE state = 'added' HAVING count(*) > 0"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +228,9 @@ def _count_labels(connection: sqlite3.Connection) -> list[LabelRow]:
         for now, state, was in edited:
             first = json.loads(was).get("label", now)
             counts.setdefault((kind, first), Counter())[state] += 1
-    for kind, label, count in connection.execute(_ADDED):
-        counts.setdefault((kind, label), Counter())["added"] += count
+        added = f"SELECT {label}, count(*) FROM {kind} WHERE state = 'added' GROUP BY 1"
+        for now, count in connection.execute(added):
+            counts.setdefault((kind, now), Counter())["added"] += count
     names = ("accepted", "edited", "rejected", "undecided", "added")
     return [
         LabelRow(kind, label, *(found[name] for name in names))

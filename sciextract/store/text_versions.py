@@ -8,7 +8,7 @@ import sqlite3
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -26,6 +26,7 @@ from sciextract.store.rows import (
     ProgressRow,
     RelationRow,
     covered_labels,
+    edges_of,
     original_of,
 )
 
@@ -169,12 +170,13 @@ def move_decisions(
     return _Moving(old, new, alignment, context).move()
 
 
+@dataclass(eq=False)
 class _Moving:
-    def __init__(
-        self, old: DocumentState, new: DocumentState, alignment: Alignment, context: Context
-    ) -> None:
-        self._old, self._new, self._alignment, self._context = old, new, alignment, context
-        self._counts: Counter[str] = Counter()
+    _old: DocumentState
+    _new: DocumentState
+    _alignment: Alignment
+    _context: Context
+    _counts: Counter[str] = field(default_factory=Counter, init=False)
 
     def move(self) -> Counter[str]:
         for entity in self._old.entities:
@@ -228,10 +230,10 @@ class _Moving:
         original = original_of(row)
         if original:
             spans = [self._alignment.move(Span(*pair)) for pair in original["fragments"]]
-            there = [[s[0].char_start, s[0].char_end] for s in spans if s and s[1]]
-            if len(there) < len(spans):  # what it was first is not in the new text
-                there = [[fragment.char_start, fragment.char_end] for fragment in fragments]
-            original["fragments"] = there
+            there = [place[0] for place in spans if place and place[1]]
+            # Else what it was first is not in the new text.
+            whole = len(there) == len(spans)
+            original["fragments"] = edges_of(there if whole else fragments)
         self._put(replace(row, fragments=fragments, was=json.dumps(original) if original else None), is_whole)  # fmt: skip
 
     def _move_relation(self, row: RelationRow) -> None:

@@ -21,7 +21,7 @@ from sciextract.store.actions.editing import (
 )
 from sciextract.store.document_state import Context, DocumentState, Outcome
 from sciextract.store.events import COVER
-from sciextract.store.rows import Completeness
+from sciextract.store.rows import Completeness, edges_of
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project
@@ -89,7 +89,7 @@ class Actions:
         self, number: int, entity_id: str, spans: Sequence[Span], seconds: Seconds = None
     ) -> Outcome:
         """The entity covers these characters."""
-        params = {"entity": entity_id, "spans": _edges(spans)}
+        params = {"entity": entity_id, "spans": edges_of(spans)}
         work = partial(Edit.set_fragments, entity_id=entity_id, fragments=tuple(spans))
         return self._do(number, "span", params, work, seconds)
 
@@ -97,7 +97,7 @@ class Actions:
         self, number: int, spans: Sequence[Span], label: str, seconds: Seconds = None
     ) -> Outcome:
         """An entity that nobody had found."""
-        params = {"spans": _edges(spans), "label": label}
+        params = {"spans": edges_of(spans), "label": label}
         work = partial(Edit.add_entity, fragments=tuple(spans), label=label)
         return self._do(number, "add entity", params, work, seconds)
 
@@ -246,7 +246,3 @@ def _item_params(item: ItemRef) -> dict[str, Any]:
 def _illegal_param(illegal: bool) -> dict[str, bool]:
     """For the log: only what was allowed against the schema is mentioned there."""
     return {"illegal": True} if illegal else {}
-
-
-def _edges(spans: Sequence[Span]) -> list[list[int]]:
-    return [[span.char_start, span.char_end] for span in spans]

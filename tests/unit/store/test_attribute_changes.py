@@ -18,6 +18,7 @@ from sciextract.store import Project, create_project, open_project
 from sciextract.store.ingest import Import, ModelRun
 from sciextract.store.label_changes import rename_type
 from sciextract.store.state_tables import find_differing
+from sciextract.store.text_versions import remove
 from sciextract.store.type_changes import change_value, merge_types, remove_type
 from sciextract.text.analyse import make_document
 from sciextract.workflows.agreement import agree
@@ -134,3 +135,12 @@ def test_former_names_are_one_attribute_for_agreement_and_merging(
     assert merge_projects(project, other).disagreements == 1
     covered = project.connection.execute("SELECT covered FROM progress").fetchall()
     assert "attributes:include" not in json.dumps(covered)
+
+
+def test_an_abstract_with_attributes_is_removed_and_comes_back(project: Project) -> None:
+    before = all_state(project)
+    assert remove(project, [1, 2]).documents == 2
+    assert project.numbers() == [3]
+    project.undo()
+    assert all_state(project) == before
+    assert find_differing(project.connection) == []
