@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 from typer.main import get_command
@@ -53,9 +54,10 @@ def reference() -> str:
     # The commonest meaning of a name.
     meanings = {name: meaning for (name, meaning), _ in reversed(counts.most_common())}
     common = {option for option in meanings.items() if counts[option] >= _COMMON}
-    escaped = r"\|"
+    # A bar in code between backticks ends a cell on some sites, and its escape is shown on others.
     rows = "".join(
-        f"| `{name.replace('|', escaped)}` | {meaning} |\n" for name, meaning in sorted(common)
+        f"| <code>{escape(name).replace('|', '&#124;')}</code> | {meaning} |\n"
+        for name, meaning in sorted(common)
     )
     sections = (_section(words, text, common) for words, text in helps.items())
     index = "".join(
