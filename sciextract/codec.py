@@ -124,7 +124,7 @@ def _described(words: str, place: str, values: object) -> str:
         else:
             found = [value[key] for value in found if isinstance(value, dict) and key in value]
     wrong = [repr(value) for value in found if _KINDS.get(type(value), "null") == kind]
-    shown = wrong[0] if wrong else kind
+    shown = wrong[0] if wrong else f"of length {kind}" if kind.isdigit() else kind
     shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
     return f"{name} is {shown}; expected {expected.removeprefix('Expected ')}"
 

@@ -7,11 +7,12 @@ import os
 import re
 import tomllib
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from sciextract.codec import convert
 from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import (
     ABSTRACT,
@@ -31,23 +32,11 @@ from sciextract.resources import data_root
 RESERVED_KEYS = frozenset("0123456789;:?/.+")
 """Keys that mean something else at the review desk, wherever the focus is."""
 
-_TOP_KEYS = (
-    "name",
-    "title",
-    "version",
-    "coreference",
-    "finish",
-    "entities",
-    "relations",
-    "attributes",
-)
-_ENTITY_KEYS = ("label", "key", "colour", "definition", "examples", "formerly")
-_RELATION_KEYS = ("label", "key", "colour", "symmetric", "pairs", *_ENTITY_KEYS[3:])
-_ATTRIBUTE_KEYS = ("label", "key", "on", "kind", "values", "vocabularies", "definition", "formerly")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 _TOML_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
-_Value = TypeVar("_Value")
+_HINT = f"kinds of attributes are {', '.join(AttributeKind)}; layers are {', '.join(Layer)}"
 _Type = TypeVar("_Type", EntityType, RelationType)
+_AnyType = EntityType | RelationType | AttributeType
 
 
 def bundled_schemas() -> tuple[str, ...]:
@@ -130,86 +119,101 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     Raises:
         SchemaError: A key is missing, unknown, of the wrong type or has a value that is not allowed.
     """
-    top = _Section(data, place)
-    top.refuse_unknown(_TOP_KEYS)
-    entities = tuple([EntityType(**values) for _, values in _types(top, "entities", _ENTITY_KEYS)])
-    allowed = [*(entity.label for entity in entities), ANY_TYPE]
-    relations = []
-    for section, values in _types(top, "relations", _RELATION_KEYS, []):
-        symmetric, pairs = section.get("symmetric", bool, False), section.get("pairs", list, [])
-        for pair in pairs:
-            words = isinstance(pair, list) and all(isinstance(end, str) for end in pair)
-            if not words or len(pair) != 2:
-                raise section.error("pairs", f'has {pair!r}; expected ["head type", "tail type"]')
-            for end in pair:
-                if end not in allowed:
-                    problem = f"names the unknown type {end!r}; choose from: {', '.join(allowed)}"
-                    raise section.error("pairs", problem)
-        legal = tuple([(head, tail) for head, tail in pairs])
-        relations.append(RelationType(**values, symmetric=symmetric, pairs=legal))
-    targets = [*allowed, *(RELATION_PREFIX + relation.label for relation in relations)]
+    usual = {"title": data.get("name", ""), "version": "1", "coreference": False}
+    schema = convert(
+        {**usual, **data}, LabelSchema, place, closed=True, error=SchemaError, hint=_HINT
+    )
+    for problem in _problems_of(schema):
+        raise SchemaError(f"{place}: {problem}")
+    return replace(
+        schema,
+        entities=tuple([replace(kind, colour=kind.colour.lower()) for kind in schema.entities]),
+        relations=tuple([replace(kind, colour=kind.colour.lower()) for kind in schema.relations]),
+        finish=tuple(layer for layer in Layer if layer in schema.finish),
+    )
+
+
+def _problems_of(schema: LabelSchema) -> Iterator[str]:
+    """What a schema may not have, each with its place and what is allowed."""
+    if not is_label(schema.name) or " " in schema.name:
+        yield f"key 'name' is {schema.name!r}; expected a word without spaces, not empty"
+    if schema.finish and Layer.ENTITIES not in schema.finish:
+        finish = [layer.value for layer in schema.finish]
+        yield f"key 'finish' is {finish!r}; expected a list with {Layer.ENTITIES.value!r}"
+    yield from _type_problems("entity", schema.entities)
+    yield from _type_problems("relation", schema.relations)
+    yield from _type_problems("attribute", schema.attributes)
+    ends = [*schema.entity_labels, ANY_TYPE]
+    for number, relation in enumerate(schema.relations, start=1):
+        for end in (end for pair in relation.pairs for end in pair if end not in ends):
+            found = (
+                f"relation {number} ({relation.label}): key 'pairs' names the unknown type {end!r}"
+            )
+            yield f"{found}; choose from: {', '.join(ends)}"
+    targets = [*ends, *(RELATION_PREFIX + label for label in schema.relation_labels)]
     targets += [RELATION_PREFIX + ANY_TYPE, ABSTRACT]
-    attributes = [
-        _attribute(section, values, targets)
-        for section, values in _types(top, "attributes", _ATTRIBUTE_KEYS, [])
-    ]
-    name = top.get("name", str)
-    if not is_label(name) or " " in name:
-        raise top.error("name", f"is {name!r}; expected a word without spaces, not empty")
-    finish, allowed = top.get("finish", list, []), [layer.value for layer in Layer]
-    if finish and (allowed[0] not in finish or any(layer not in allowed for layer in finish)):
-        problem = f"is {finish!r}; expected a list of {', '.join(allowed)}, the first one always"
-        raise top.error("finish", problem)
-    return LabelSchema(
-        name=name,
-        title=top.get("title", str, name),
-        version=top.get("version", str, "1"),
-        coreference=top.get("coreference", bool, False),
-        entities=entities,
-        relations=tuple(relations),
-        attributes=tuple(attributes),
-        finish=tuple(layer for layer in Layer if layer in finish),
-    )
+    for number, attribute in enumerate(schema.attributes, start=1):
+        for key, problem in _attribute_problems(attribute, targets):
+            yield f"attribute {number} ({attribute.label}): key {key!r} {problem}"
 
 
-def _attribute(
-    section: _Section, common: Mapping[str, Any], targets: Sequence[str]
-) -> AttributeType:
-    """An attribute type; ``targets`` is all that it may stand on in this schema."""
-    on, values, vocabularies = (
-        tuple(section.strings(name)) for name in ("on", "values", "vocabularies")
-    )
-    kind = section.get("kind", str, AttributeKind.FLAG.value)
-    if kind not in list(AttributeKind):
-        raise section.error("kind", f"is {kind!r}; choose from: {', '.join(AttributeKind)}")
-    for target in on:
+def _type_problems(name: str, types: Sequence[_AnyType]) -> Iterator[str]:
+    """Labels and keys differ, and each is one that people can read and type."""
+    labels: set[str] = set()
+    by_key: dict[str, str] = {}
+    for number, kind in enumerate(types, start=1):
+        place, label, key = f"{name} {number} ({kind.label})", kind.label, kind.key
+        if label == ANY_TYPE:
+            yield f"{place}: key 'label' is {ANY_TYPE!r}, which stands for every type in pairs"
+        if not is_label(label):
+            allowed = "printable characters, not empty, without a blank at either end"
+            yield f"{place}: key 'label' is {label!r}; expected {allowed}"
+        if label in labels:
+            yield f"{place}: key 'label' is {label!r} a second time; labels must differ"
+        single = len(key) == 1 and key.isprintable() and not key.isspace()
+        # A terminal sends a combining character together with what it stands on.
+        if not single or unicodedata.combining(key) or key in RESERVED_KEYS:
+            reserved = " ".join(sorted(RESERVED_KEYS))
+            allowed = f"one printable character, none of {reserved}"
+            yield f"{place}: key 'key' is {key!r}; expected {allowed}"
+        if key in by_key:
+            yield f"{place}: key 'key' is {key!r}, which {by_key[key]} has; keys must differ"
+        if not isinstance(kind, AttributeType) and not _COLOUR.fullmatch(kind.colour):
+            allowed = '"#rrggbb" with hexadecimal digits'
+            yield f"{place}: key 'colour' is {kind.colour!r}; expected {allowed}"
+        for field in ("examples", "formerly", "on", "values", "vocabularies"):
+            if "" in getattr(kind, field, ()):
+                yield f"{place}: key {field!r} has an empty string; expected words"
+        labels.add(label)
+        by_key[key] = label
+
+
+def _attribute_problems(
+    attribute: AttributeType, targets: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Keys of an attribute and what is wrong with them; ``targets`` is all that it may stand on."""
+    listed, is_link = ", ".join(targets), attribute.kind is AttributeKind.LINK
+    if not attribute.on:
+        yield "on", f"is empty; choose from: {listed}"
+    for target in attribute.on:
         if target not in targets:
-            problem = f"names {target!r}, which is not there; choose from: {', '.join(targets)}"
-            raise section.error("on", problem)
-    if not on:
-        raise section.error("on", f"is missing or empty; choose from: {', '.join(targets)}")
-    if bool(values) != (kind == AttributeKind.CHOICE) or len(set(values)) < len(values):
-        problem = "has to list different values for kind 'choice', and nothing for other kinds"
-        raise section.error("values", problem)
+            yield "on", f"names {target!r}, which is not there; choose from: {listed}"
+    values = attribute.values
+    if bool(values) != (attribute.kind is AttributeKind.CHOICE) or len({*values}) < len(values):
+        yield (
+            "values",
+            "has to list different values for kind 'choice', and nothing for other kinds",
+        )
     for value in values:
         if not is_label(value):
-            raise section.error("values", f"has {value!r}; expected printable words")
-    is_link = kind == AttributeKind.LINK
-    if is_link != (common["label"] == LINK) or any(
-        t == "abstract" or ":" in t for t in on * is_link
-    ):
-        raise section.error(
-            "kind",
-            f"is {kind!r}; 'link' is the kind of the attribute 'link' of mentions, and of no other",
-        )
-    if bool(vocabularies) != is_link:
-        raise section.error(
-            "vocabularies",
-            "has to list names of vocabularies for kind 'link', and nothing for other kinds",
-        )
-    return AttributeType(
-        **common, on=on, kind=AttributeKind(kind), values=values, vocabularies=vocabularies
-    )
+            yield "values", f"has {value!r}; expected printable words"
+    is_of_mentions = not any(on == ABSTRACT or RELATION_PREFIX in on for on in attribute.on)
+    if is_link != (attribute.label == LINK) or (is_link and not is_of_mentions):
+        meaning = "'link' is the kind of the attribute 'link' of mentions, and of no other"
+        yield "kind", f"is {attribute.kind.value!r}; {meaning}"
+    if bool(attribute.vocabularies) != is_link:
+        allowed = "has to list names of vocabularies for kind 'link', and nothing for other kinds"
+        yield "vocabularies", allowed
 
 
 def schema_to_toml(schema: LabelSchema) -> str:
@@ -228,46 +232,6 @@ def _toml_lines(values: Mapping[str, Any]) -> Iterator[str]:
         if value not in ("", [], False):  # the defaults
             # A JSON value is a TOML value too, except for DEL, which TOML wants escaped.
             yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
-
-
-class _Section:
-    """A table of the file, which knows its place for error messages."""
-
-    def __init__(self, data: Mapping[str, Any], place: str) -> None:
-        self.data = data
-        self.place = place
-
-    def error(self, key: str, problem: str) -> SchemaError:
-        return SchemaError(f"{self.place}: key {key!r} {problem}")
-
-    def refuse_unknown(self, allowed: Collection[str]) -> None:
-        for key in self.data:
-            if key not in allowed:
-                raise self.error(key, f"is unknown; choose from: {', '.join(allowed)}")
-
-    def get(self, key: str, kind: type[_Value], default: _Value | None = None) -> _Value:
-        """The value of a key; without a default the key must be there."""
-        value = self.data.get(key, default)
-        if value is None:
-            raise self.error(key, f"is missing; it must be {_KIND_NAMES[kind]}")
-        if not isinstance(value, kind):
-            raise self.error(key, f"is {value!r}; expected {_KIND_NAMES[kind]}")
-        return value
-
-    def strings(self, name: str) -> list[str]:
-        """The strings of a list that may be missing."""
-        strings = self.get(name, list, [])
-        if not all(isinstance(text, str) and text for text in strings):
-            problem = f"is {strings!r}; expected a list of strings that are not empty"
-            raise self.error(name, problem)
-        return strings
-
-
-_KIND_NAMES: Mapping[type, str] = {
-    str: 'a string in quotes, like "text"',
-    bool: "true or false",
-    list: "a list",
-}
 
 
 def _bundled_folder() -> Path:
@@ -298,58 +262,3 @@ def _read(file: Path, place: str) -> LabelSchema:
         raise SchemaError(f"{place}: broken TOML: {problem}") from error
     except RecursionError as error:
         raise SchemaError(f"{place}: broken TOML: values are nested too deeply") from error
-
-
-def _types(
-    top: _Section, name: str, keys: Sequence[str], default: list[Any] | None = None
-) -> Iterator[tuple[_Section, dict[str, Any]]]:
-    """The tables of that name, each with what all types have in common; labels and keys differ."""
-    tables = top.get(name, list, default)
-    if not all(isinstance(table, Mapping) for table in tables):
-        raise top.error(name, f"is {tables!r}; expected tables, written as [[{name}]]")
-    kind = {"entities": "entity", "relations": "relation", "attributes": "attribute"}[name]
-    labels: set[str] = set()
-    by_key: dict[str, str] = {}
-    for number, table in enumerate(tables, start=1):
-        label = table.get("label")
-        shown = f" ({label})" if isinstance(label, str) and label else ""
-        section = _Section(table, f"{top.place}: {kind} {number}{shown}")
-        section.refuse_unknown(keys)
-        values = _common_values(section, drawn=name != "attributes")
-        label, key = values["label"], values["key"]
-        if label in labels:
-            raise section.error("label", f"is {label!r} a second time; labels must differ")
-        if key in by_key:
-            raise section.error("key", f"is {key!r}, which {by_key[key]} has; keys must differ")
-        labels.add(label)
-        by_key[key] = label
-        yield section, values
-
-
-def _common_values(section: _Section, drawn: bool) -> dict[str, Any]:
-    """What all types have; those that are drawn in the text have a colour and examples besides."""
-    made: dict[str, Any]
-    label, key = section.get("label", str), section.get("key", str)
-    if label == ANY_TYPE:
-        raise section.error("label", f"is {ANY_TYPE!r}, which stands for every type in pairs")
-    if not is_label(label):
-        allowed = "printable characters, not empty, without a blank at either end"
-        raise section.error("label", f"is {label!r}; expected {allowed}")
-    single = len(key) == 1 and key.isprintable() and not key.isspace()
-    # A terminal sends a combining character together with what it stands on.
-    if not single or unicodedata.combining(key) or key in RESERVED_KEYS:
-        reserved = " ".join(sorted(RESERVED_KEYS))
-        problem = f"is {key!r}; expected one printable character, none of {reserved}"
-        raise section.error("key", problem)
-    made = {
-        "label": label,
-        "key": key,
-        "formerly": tuple(section.strings("formerly")),
-        "definition": section.get("definition", str, ""),
-    }
-    if not drawn:
-        return made
-    colour = section.get("colour", str)
-    if not _COLOUR.fullmatch(colour):
-        raise section.error("colour", f'is {colour!r}; expected "#rrggbb" with hexadecimal digits')
-    return {**made, "colour": colour.lower(), "examples": tuple(section.strings("examples"))}
