@@ -163,9 +163,8 @@ def extract(annotated: AnnotatedDocument, settings: CountSettings = CountSetting
     paper = replace(paper, **cleaned, authors=tuple(map(clean, paper.authors)))
     model, links = clean(str(annotated.model or "")), tuple(coreferents)
     # Two of three abstracts report no number.
-    values: tuple[Value, ...] = ()
-    if NUMBER.search(document.text):
-        values = tuple(_values(annotated, concepts, settings.measurements))
+    has_numbers = NUMBER.search(document.text) is not None
+    values = tuple(_values(annotated, concepts, settings.measurements) if has_numbers else ())
     # The order is part of the fingerprint: another one would make every known abstract a changed one. JSON keeps
     # strings and numbers apart, and is faster than repr.
     facts = (model, astuple(paper), list(namings.items()), links, evidence, expansions, *left_out)
@@ -259,17 +258,17 @@ def concepts_of(
         for said in annotations.attributes
         if said.label == LINK and said.state is not State.REJECTED
     }
+    # How probably mentions belong to clusters that a model proposed.
     links: dict[str, float] = {}
-    proposed = set[str]()
     for cluster in annotations.clusters:
         if cluster.state is State.UNDECIDED:
-            proposed.update(cluster.mentions)
-            links.update(zip(cluster.mentions, cluster.mention_scores, strict=False))
+            scores = cluster.mention_scores or [1.0] * len(cluster.mentions)
+            links.update(zip(cluster.mentions, scores, strict=False))
     concepts = []
     for group in _group_entities(kept, annotations.clusters):
-        mentions = [_mention(one, text, generic, expanded, links.get(one.id, 1.0)) for one in group]
         mentions = [
-            _follow_link(mention, linked.get(mention.entity.id, "")) for mention in mentions
+            _mention(one, text, generic, expanded, links.get(one.id, 1.0), linked.get(one.id))
+            for one in group
         ]
         # Most mentions stand alone: these, and groups without a name, need no comparison.
         if len(mentions) == 1 or not any(mention.key for mention in mentions):
@@ -285,7 +284,7 @@ def concepts_of(
         apart = {
             mention.key
             for mention in mentions
-            if mention.entity.id in proposed and _is_another(mention, best, spelled_out)
+            if mention.entity.id in links and _is_another(mention, best, spelled_out)
         }
         agreeing = [mention for mention in mentions if mention.key not in apart]
         concepts.append(Concept(tuple(agreeing), best.key))
@@ -310,11 +309,17 @@ def _group_entities(entities: Sequence[Entity], clusters: Iterable[Cluster]) -> 
 
 
 def _mention(
-    entity: Entity, text: str, generic: frozenset[str], expanded: Mapping[str, str], link: float
+    entity: Entity,
+    text: str,
+    generic: frozenset[str],
+    expanded: Mapping[str, str],
+    link: float,
+    concept: str | None,
 ) -> NamedMention:
     surface = clean(" ".join(entity.text_of(text).split()))
+    linked = f":{clean(concept).casefold()}" if concept else ""
     if not entity.label or entity.label in generic:
-        return NamedMention(entity, surface, "", 0, link)
+        return NamedMention(entity, surface, linked, 0, link)
     # A mention that holds an acronym of the text in brackets means the same without it.
     bare = surface
     if "(" in surface:  # four of a hundred mentions have brackets
@@ -326,12 +331,8 @@ def _mention(
     rules = form.rules | _ACRONYM * bool(meaning or bare != surface)
     # What a person decided to be a name is one.
     nothing = entity.state is not State.ACCEPTED and names_nothing(form)
-    key = meaning or ("" if nothing else form.key)
+    key = linked or meaning or ("" if nothing else form.key)
     return NamedMention(entity, surface, key, rules, link)
-
-
-def _follow_link(mention: NamedMention, link: str) -> NamedMention:
-    return mention._replace(key=f":{clean(link).casefold()}") if link else mention
 
 
 def is_linked(key: str) -> bool:

@@ -23,14 +23,10 @@ graph = command_group(
     alone=True,
 )
 GraphOption = Annotated[Path, option("FILE", "The graph file.", "--graph", default=...)]
-RelationOption = Annotated[str | None, option("TYPE", "Only relations of this type.", default=...)]
 TypeOption = Annotated[
     str | None, option("TYPE", "Only nodes mostly of this type.", "--type", default=...)
 ]
 NodeArgument = Annotated[str, argument("NODE", "Any name of the node.", show_default=False)]
-SentencesOption = Annotated[
-    int, option("N", "Number of sentences per edge.", "--sentences", min=0, default=...)
-]
 LimitOption = Annotated[int, option("N", "Maximum number of rows.", min=1, default=...)]
 
 WithGenericOption = Annotated[

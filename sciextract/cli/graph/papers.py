@@ -12,6 +12,7 @@ from sciextract.cli.graph.group import (
     GraphOption,
     NodeArgument,
     WithNarrowerOption,
+    answer,
     nothing,
     show,
     show_json,
@@ -162,24 +163,18 @@ def results(
         raise nothing("no sentence states a number for such a metric and material")
     if limit is None and not as_json:
         limit = _SHOWN
-    chosen = found[:limit]
-    if as_json:
-        show_json(place.to_json() for place in chosen)
-    else:
-        board = None
-        for place in chosen:
-            if board != (board := place.board):
-                show([" | ".join(place.board)])
-            value = f"{'±' if place.is_difference else ''}{place.amount}"
-            known = place.paper.published
-            about = [place.split, place.system.name if place.system else ""]
-            system = "".join([f"  ({one})" for one in about if one])
-            title = f"{known.year or '----'}  {known.title or place.paper.doc_key}{system}"
-            show(
-                [f"  {value:>8}  {title}", f"            > {' '.join(place.sentence.text.split())}"]
-            )
-        if len(chosen) < len(found):
-            say(
-                "",
-                f"{len(found):,} results; --limit N shows more, graph table NODE writes those about a node",
-            )
+    chosen, board, lines = found[:limit], None, list[str]()
+    for place in chosen:
+        if board != (board := place.board):
+            lines.append(" | ".join(place.board))
+        value = f"{'±' if place.is_difference else ''}{place.amount}"
+        known = place.paper.published
+        about = [place.split, place.system.name if place.system else ""]
+        system = "".join([f"  ({one})" for one in about if one])
+        title = f"{known.year or '----'}  {known.title or place.paper.doc_key}{system}"
+        lines.append(f"  {value:>8}  {title}")
+        lines.append(f"            > {' '.join(place.sentence.text.split())}")
+    answer((place.to_json() for place in chosen), lines, as_json)
+    if len(chosen) < len(found) and not as_json:
+        more = "--limit N shows more, graph table NODE writes those about a node"
+        say("", f"{len(found):,} results; {more}")

@@ -12,8 +12,6 @@ from sciextract.cli.graph.group import (
     GraphOption,
     LimitOption,
     NodeArgument,
-    RelationOption,
-    SentencesOption,
     TypeOption,
     WithGenericOption,
     WithNarrowerOption,
@@ -34,11 +32,11 @@ if TYPE_CHECKING:
 def neighbours(
     node: NodeArgument,
     graph: GraphOption,
-    relation: RelationOption = None,
+    relation: str | None = option("TYPE", "Only relations of this type."),
     direction: Literal["out", "in", "both"] = typer.Option(
         "both", help="Relations out of the node, into it, or both."
     ),
-    sentences: SentencesOption = 0,
+    sentences: int = option("N", "Number of sentences per edge.", min=0, default=0),
     with_narrower: WithNarrowerOption = False,
     limit: LimitOption = 20,
     as_json: JsonOption = False,
