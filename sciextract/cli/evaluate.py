@@ -192,20 +192,10 @@ def print_table(
 
 
 def comparison_table(comparison: ComparedModels) -> None:
-    from sciextract.workflows.models.compare import STATED, less
-
     typer.echo(visible(f"A  {comparison.before.id}  ({comparison.before.folder})"))
     typer.echo(visible(f"B  {comparison.after.id}  ({comparison.after.folder})"))
-    if comparison.report is not None:
-        heads = ("A", "B", "B less A", "P(B better)")
-        gate_table(comparison.report, heads, _VERDICTS[comparison.report.verdict])
-    else:
-        rows = []
-        for name, (first, second) in comparison.stated.items():
-            cells = ["-" if value is None else f"{value:.1f}" for value in (first, second)]
-            change = less(first, second)
-            rows.append((STATED[name], [*cells, "-" if change is None else f"{change:+.1f}"]))
-        print_table("F1 on dev as the models state it", ("A", "B", "B less A"), rows)
+    heads = ("A", "B", "B less A", "P(B better)")
+    gate_table(comparison.report, heads, _VERDICTS[comparison.report.verdict])
     for remark in comparison.remarks:
         typer.echo(visible(remark), err=True)
 

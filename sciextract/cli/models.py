@@ -142,13 +142,12 @@ def rollback(
 def compare(
     first: str = argument("A", "The model before."),
     second: str = argument("B", "The model after."),
-    data: str | None = option("FILE", "Gold to predict with both."),
+    data: str = option("FILE", "Gold to predict with both.", default=...),
     as_json: JsonOption = False,
 ) -> None:
-    """Compare two models: scores and differences.
+    """Compare two models on gold: scores, and differences with 90 % bootstrap intervals.
 
-    With --data, both predict the same gold, which neither should have been trained on, and differences have 90 %
-    bootstrap intervals. Without it, the scores of their model cards are compared.
+    Neither should have been trained on it. The scores that a model states itself are in models show.
 
     Example:
 

@@ -1,4 +1,4 @@
-"""Two models side by side: on held-out documents, on documents of the user's, or by the scores that they state.
+"""Two models side by side: on held-out documents, or on documents of the user's.
 
 Where too few abstracts are held out, models that left out a part of the finished abstracts predict it (cross-validation).
 """
@@ -118,6 +118,7 @@ def symmetric_of(*models: Predictor) -> frozenset[str]:
     return frozenset(chain(*[predictor.config.labels.relations.symmetric for predictor in models]))
 
 
+# The scores that models state, and what people call them.
 STATED = {
     "ner": "entities",
     "relation": "relations",
@@ -127,52 +128,37 @@ STATED = {
 }
 
 
-def less(first: float | None, second: float | None) -> float | None:
-    """What the second is more than the first; ``None`` where one is not known."""
-    return None if first is None or second is None else round(second - first, 2)
-
-
 @dataclass(frozen=True, slots=True)
 class ComparedModels:
-    """Two models, and how they differ.
+    """Two models on the same documents.
 
     Attributes:
         before: The first.
         after: The second.
-        report: Both on the same documents; ``None`` where only stated scores were compared.
-        stated: Per score what the first and the second state, ``None`` where one does not.
+        report: How they differ.
         remarks: What to mind.
         bad_records: Records of the file that could not be read.
     """
 
     before: KnownModel
     after: KnownModel
-    report: GateReport | None
-    stated: dict[str, tuple[float | None, float | None]]
+    report: GateReport
     remarks: tuple[str, ...] = ()
     bad_records: tuple[FormatError, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of ``models compare --json``."""
-        return {
-            "before": self.before.id,
-            "after": self.after.id,
-            "report": self.report and self.report.to_json(),
-            "stated": {
-                name: {"before": first, "after": second, "difference": less(first, second)}
-                for name, (first, second) in self.stated.items()
-            },
-            "remarks": list(self.remarks),
-        }
+        models = {"before": self.before.id, "after": self.after.id}
+        return models | {"report": self.report.to_json(), "remarks": list(self.remarks)}
 
 
-def compare(first: str, second: str, data: str | None = None) -> ComparedModels:
+def compare(first: str, second: str, data: str) -> ComparedModels:
     """Hold two models against each other.
 
     Args:
         first: ``NAME``, ``NAME-hash8``, a folder or a hub id: the model before.
         second: The model after.
-        data: A file or folder of gold that both predict; their stated scores when ``None``.
+        data: A file or folder of gold that both predict.
 
     Raises:
         ModelNotFoundError: There is no such model; lists the known ones.
@@ -180,6 +166,8 @@ def compare(first: str, second: str, data: str | None = None) -> ComparedModels:
         InputMissingError: The file does not exist.
         DocumentMismatchError: It holds no document.
     """
+    from sciextract.inference.extractor import Extractor
+
     before, after = find_model(first), find_model(second)
     configs = before.open().config, after.open().config
     remarks = []
@@ -187,30 +175,11 @@ def compare(first: str, second: str, data: str | None = None) -> ComparedModels:
     for model, only in ((before, mine - theirs), (after, theirs - mine)):
         if only:
             remarks.append(f"labels of {model.id} only: {', '.join(sorted(only))}")
-    if data is None:
-        data_before, data_after = (config.origin.get("dev data") for config in configs)
-        if data_before is None or data_before != data_after:
-            remarks.append(
-                "the scores in the model cards may come from different dev documents; "
-                "--data FILE compares both on the same documents"
-            )
-        return ComparedModels(before, after, None, _read_stated(configs), tuple(remarks))
-    from sciextract.inference.extractor import Extractor
-
     documents, bad = read_gold(data)
     if not documents:
         raise DocumentMismatchError(f"{data} holds no document to compare on")
-    models = (Extractor.load(model.folder) for model in (before, after))
-    report = gate_gold(documents, *models)
-    return ComparedModels(before, after, report, _read_stated(configs), tuple(remarks), bad)
-
-
-def _read_stated(
-    configs: tuple[ModelConfig, ModelConfig],
-) -> dict[str, tuple[float | None, float | None]]:
-    first, second = (graph_scores(config) for config in configs)
-    names = [name for name in STATED if name in first or name in second]
-    return {name: (first.get(name), second.get(name)) for name in names}
+    report = gate_gold(documents, *(Extractor.load(model.folder) for model in (before, after)))
+    return ComparedModels(before, after, report, tuple(remarks), bad)
 
 
 def graph_scores(config: ModelConfig) -> dict[str, float]:
