@@ -269,8 +269,8 @@ def annotate_into_stream(
             kept.add(result)
 
         counts = _collect(engine.results(work, {}), write, listener)
-    if rest is not None:
-        rest.check_end()
+    if earlier is not None:
+        earlier.check_end()
     request.final_notes(counts, listener)
     left_out = counts.bad, counts.quarantined + (rest.left_out if rest else 0)
     return Report(
@@ -287,30 +287,18 @@ class _Rest:
         self._earlier = earlier
         self._kept_aside = kept_aside
         self._listener = listener
-        self._lines = earlier.lines()
-        self._line = next(self._lines, None)
 
     def __call__(self, items: Iterator[LazyItem]) -> Iterator[LazyItem]:
         for item in items:
             if self._kept_aside and item.digest().hex() in self._kept_aside:
                 self.left_out += 1
                 continue
-            read = item.read() if self._line is not None else None
-            if self._line is None or read is None or isinstance(read, BadRecord):
+            read = item.read() if self._earlier.line is not None else None
+            if read is None or isinstance(read, BadRecord):
                 yield item  # a bad record has no line
                 continue
-            self._earlier.check(self._line, read.document)
-            self._line = next(self._lines, None)
+            self._earlier.take(read.document)
             self._listener.before(self._earlier.documents)
-
-    def check_end(self) -> None:
-        """Refuse a file with more lines than there are records.
-
-        Raises:
-            OutputError: It has.
-        """
-        if self._line is not None:
-            self._earlier.refuse_more()
 
 
 class _Quarantine:

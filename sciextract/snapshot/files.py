@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -166,6 +166,14 @@ class Snapshot:
 _AGAIN = "sciextract retrain --project DB makes a new snapshot"
 
 
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read ``manifest.json`` of a folder.
 
@@ -173,12 +181,10 @@ def read_manifest(folder: Path) -> Manifest:
         TrainingDataError: It is not there, is damaged, or another version wrote it.
     """
     path = folder / MANIFEST_FILE
-    try:
+    if not path.exists():
+        raise TrainingDataError(f"{folder} is not a snapshot: it has no {MANIFEST_FILE}")
+    with _readable(path):
         data = path.read_bytes()
-    except FileNotFoundError as error:
-        raise TrainingDataError(f"{folder} is not a snapshot: it has no {MANIFEST_FILE}") from error
-    except OSError as error:
-        raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
     manifest = decode(data, Manifest, path, error=TrainingDataError, hint=_AGAIN)
     if manifest.format_version != FORMAT_VERSION:
         raise TrainingDataError(
@@ -383,10 +389,8 @@ def read_snapshot(folder: Path) -> Snapshot:
     manifest = read_manifest(folder)
     for name in FILES:
         path, wanted = folder / name, manifest.files.get(name)
-        try:
+        with _readable(path):
             actual = atomic.sha256_of(path)
-        except OSError as error:
-            raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
         if actual != wanted:
             raise TrainingDataError(
                 f"{path} is not as it was written: sha256 {actual[:12]} found, the manifest has "
@@ -423,10 +427,8 @@ def read_lines(path: Path) -> Iterator[AnnotatedDocument]:
     Raises:
         TrainingDataError: The file is missing or damaged.
     """
-    try:
+    with _readable(path):
         size_bytes = path.stat().st_size
-    except OSError as error:
-        raise TrainingDataError(f"{path} cannot be read: {error.strerror}", _AGAIN) from error
     if not size_bytes:
         return
     for item in read_jsonl(Source(str(path))):

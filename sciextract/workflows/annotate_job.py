@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import deque
@@ -102,10 +103,9 @@ class Target:
         return self.export is None or get_format(self.export, "write").output == "stream"
 
     def earlier(self, model_of: Callable[[Document], ModelId]) -> EarlierRun | None:
-        """The run to continue with, if there is one."""
-        if not self.resume or self.path is None or self.export is None:
-            return None
-        return EarlierRun.open(self.path, model_of)
+        """The run to continue with, if there is one: a regular file of lines."""
+        path = self.path if self.resume and self.export is not None else None
+        return EarlierRun(path, model_of) if path and os.path.isfile(path) else None
 
     @contextmanager
     def destination(self, earlier: EarlierRun | None) -> Iterator[TextIO | Path]:

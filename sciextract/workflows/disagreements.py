@@ -184,7 +184,7 @@ def compare_with(
     differing = [*differences(mine, theirs, project.schema.symmetric_labels)]
     if covered is not None:
         differing = [*_were_looked_at(differing, doc, annotations, covered)]
-    differing += _differing_attributes(project, doc, theirs, covered)
+    differing += _differing_attributes(project, doc, mine, theirs, covered)
     number, sha = doc.stored.number, mine.document.text_sha256
     listed: dict[str, Dispute] = {}
     for one in differing:
@@ -204,10 +204,13 @@ def compare_with(
 
 
 def _differing_attributes(
-    project: Project, doc: DocumentState, theirs: AnnotatedDocument, covered: frozenset[str] | None
+    project: Project,
+    doc: DocumentState,
+    mine: AnnotatedDocument,
+    theirs: AnnotatedDocument,
+    covered: frozenset[str] | None,
 ) -> Iterator[Difference]:
     """Where attributes that both have looked for differ; of a file, which may hold none, those that it has."""
-    mine = annotated(doc, project.sources, IN_VIEW)
     here = (doc.progress or ProgressRow()).looked_for
     looked_for = here if covered is None else here & covered
     [kinds] = covered_attributes(project.schema, [looked_for])
@@ -220,12 +223,12 @@ def _differing_attributes(
 
 def types_of(one: Difference) -> set[str]:
     """The types that somebody has to have looked for to say something about a difference."""
+    types = {covered_name(one.layer, item.label) for item in one.items}
     if one.is_attribute:
         relation = one.items[0].on.partition(RELATION_PREFIX)[2]
-        return {attribute_name(one.items[0].label)} | (
-            {covered_name(Layer.RELATIONS, relation)} if relation else set()
-        )
-    return {f"{one.layer}:{item.label}" if item.label else str(one.layer) for item in one.items}
+        types = {attribute_name(one.items[0].label)}
+        types |= {covered_name(Layer.RELATIONS, relation)} if relation else set()
+    return types
 
 
 def _were_looked_at(
@@ -245,7 +248,7 @@ def _were_looked_at(
         spans = original_of(row).get("fragments", ())
         here.add((Layer.ENTITIES, frozenset([tuple(Span(*edges) for edges in spans)])))
     for one in found:
-        places = [{(one.layer, at) for at in _places_of(one.layer, item)} for item in one.items]
+        places = [_places_of(one.layer, item) for item in one.items]
         # What a file said there, and nobody decided, differs only where it has never been here.
         is_new = one.second is not None and here.isdisjoint(places[-1])
         if types_of(one) & covered or is_new or not decided_there.isdisjoint(set().union(*places)):
@@ -273,10 +276,11 @@ def _places(annotations: Annotations, states: Collection[State]) -> set[tuple[La
     return found
 
 
-def _places_of(layer: Layer, item: AnnotatedItem) -> list[_Place]:
-    if layer is Layer.COREFERENCE:
-        return [frozenset([place]) for place in item.fragments]
-    return [frozenset(item.fragments)]
+def _places_of(layer: Layer, item: AnnotatedItem) -> set[tuple[Layer, _Place]]:
+    parts = (
+        [[place] for place in item.fragments] if layer is Layer.COREFERENCE else [item.fragments]
+    )
+    return {(layer, frozenset(part)) for part in parts}
 
 
 def decided_part(annotations: Annotations) -> Annotations:
@@ -408,60 +412,61 @@ def other_sources(project: Project, decisions: Decisions) -> list[OtherSource]:
     return sorted(others, key=place_of)
 
 
-def _take_entity(doc: DocumentState, context: Context, dispute: Dispute) -> None:
-    mine, theirs = dispute.difference.first, dispute.difference.second
-    edit = Edit(doc, context)
-    if mine is None and theirs is not None:
-        edit.add_entity(theirs.fragments[0], theirs.label)
-    elif mine is not None and theirs is None:
-        edit.decide(EntityRef(mine.id), accept=False)
-    elif mine is not None and theirs is not None:
-        edit.set_fragments(mine.id, theirs.fragments[0])
-        edit.set_entity_label(mine.id, theirs.label)
+def take_theirs(doc: DocumentState, context: Context, dispute: Dispute) -> None:
+    """Make the document say what the other side says.
 
-
-def _take_relation(doc: DocumentState, context: Context, dispute: Dispute) -> None:
+    Raises:
+        ActionRefusedError: It cannot be done (yet).
+    """
     one, edit = dispute.difference, Edit(doc, context)
-    if one.first is not None:
-        edit.decide(RelationRef(one.first.id), accept=False)
-    if one.second is not None:
-        head, tail = (_entity_on(doc, one.second, place).id for place in (0, 1))
-        # The other side may have kept a relation that the schema does not allow: a person has decided that.
-        edit.add_relation(head, tail, one.second.label, illegal=True)
+    # Of one side at least there is something: where it is not theirs, it is mine.
+    mine, theirs, there = one.first, one.second, one.items[0]
+    if one.is_attribute:
+        if theirs is None:
+            edit.decide(AttributeRef(there.id), accept=False)
+        else:
+            edit.set_attribute(theirs.entities[0], theirs.label, theirs.value)
+    elif one.layer is Layer.ENTITIES:
+        if theirs is None:
+            edit.decide(EntityRef(there.id), accept=False)
+        elif mine is None:
+            edit.add_entity(theirs.fragments[0], theirs.label)
+        else:
+            edit.set_fragments(mine.id, theirs.fragments[0])
+            edit.set_entity_label(mine.id, theirs.label)
+    elif one.layer is Layer.RELATIONS:
+        if mine is not None:
+            edit.decide(RelationRef(mine.id), accept=False)
+        if theirs is not None:
+            head, tail = (_entity_on(doc, theirs, place).id for place in (0, 1))
+            # The other side may have kept a relation that the schema does not allow: a person has decided that.
+            edit.add_relation(head, tail, theirs.label, illegal=True)
+    elif theirs is None:
+        edit.leave(there.entities[1])
+    else:
+        _join(doc, edit, theirs, dispute.cluster_mentions)
 
 
-def _take_link(doc: DocumentState, context: Context, dispute: Dispute) -> None:
-    one, edit = dispute.difference, Edit(doc, context)
-    if one.first is not None:
-        edit.leave(one.first.entities[1])
-    elif one.second is not None:
-        pair = tuple(_entity_on(doc, one.second, place).id for place in (0, 1))
-        links = [link for mention in pair for link in doc.links_of(mention)]
-        homes = dict.fromkeys(link.cluster_id for link in links if link.state is not State.REJECTED)
+def _join(
+    doc: DocumentState, edit: Edit, link: AnnotatedItem, cluster: Collection[tuple[Span, ...]]
+) -> None:
+    """Put the mentions of a link into one cluster: of their own the one with more of the other side's cluster in it."""
+    pair = tuple(_entity_on(doc, link, place).id for place in (0, 1))
+    links = [known for mention in pair for known in doc.links_of(mention)]
+    homes = dict.fromkeys(known.cluster_id for known in links if known.state is not State.REJECTED)
 
-        def count_shared(cluster_id: str) -> int:
-            rows = (doc.entity(link.entity_id) for link in doc.members(cluster_id))
-            return sum(
-                row is not None and row.fragments in dispute.cluster_mentions for row in rows
-            )
+    def count_shared(cluster_id: str) -> int:
+        rows = (doc.entity(member.entity_id) for member in doc.members(cluster_id))
+        return sum(row is not None and row.fragments in cluster for row in rows)
 
-        # Of the clusters of the two mentions the one with more of the other side's cluster in it.
-        home = max(homes, key=count_shared, default=None)
-        if home is None:
-            edit.new_cluster(pair)
-            return
-        there = {link.entity_id for link in doc.members(home)}
-        for mention in pair:
-            if mention not in there:
-                edit.join(mention, home)
-
-
-def _take_attribute(doc: DocumentState, context: Context, dispute: Dispute) -> None:
-    one, edit = dispute.difference, Edit(doc, context)
-    if one.second is not None:
-        edit.set_attribute(one.second.entities[0], one.second.label, one.second.value)
-    elif one.first is not None:
-        edit.decide(AttributeRef(one.first.id), accept=False)
+    home = max(homes, key=count_shared, default=None)
+    if home is None:
+        edit.new_cluster(pair)
+        return
+    there = {member.entity_id for member in doc.members(home)}
+    for mention in pair:
+        if mention not in there:
+            edit.join(mention, home)
 
 
 def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow:
@@ -472,18 +477,3 @@ def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow
     raise ActionRefusedError(
         f"{text!r} is not an entity here", "decide the differences of the entities first"
     )
-
-
-def take_theirs(doc: DocumentState, context: Context, dispute: Dispute) -> None:
-    """Make the document say what the other side says.
-
-    Raises:
-        ActionRefusedError: It cannot be done (yet).
-    """
-    one = dispute.difference
-    if one.is_attribute:
-        _take_attribute(doc, context, dispute)
-    elif one.layer is Layer.ENTITIES:
-        _take_entity(doc, context, dispute)
-    else:
-        (_take_relation if one.layer is Layer.RELATIONS else _take_link)(doc, context, dispute)

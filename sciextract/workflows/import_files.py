@@ -171,13 +171,11 @@ class ImportReport:
     def to_json(self) -> dict[str, Any]:
         """The summary of ``--json``."""
         # Not by asdict: it makes a Counter from pairs, which counts them.
-        counts = {
-            count.name: getattr(self.counts, count.name) for count in dataclass_fields(self.counts)
-        }
-        names = ["bad", "warned", "added_labels", "differing", "differences", "uncompared"]
-        names += ["left", "applied"]
-        more = {name: getattr(self, name) for name in names}
-        return counts | more | {"notes": self.notes, "seconds": round(self.seconds, 3)}
+        owners = (self.counts, self)
+        names = ((owner, known.name) for owner in owners for known in dataclass_fields(owner))
+        values = {name: getattr(owner, name) for owner, name in names}
+        del values["counts"], values["kept_as"]
+        return values | {"seconds": round(self.seconds, 3)}
 
 
 def import_files(
@@ -316,6 +314,7 @@ class _Job:
         readable = map(self._with_current_names, readable)
         texts = KnownTexts(self.project, source, self.papers, self.removed, self.update)
         target = Import(self.project, source, {"path": path}, self.done, texts)
+        target.counts = self.report.counts
         corrections = self._corrections(source) if choice.side == "gold" else None
         if corrections is not None:
             target.hold = corrections.hold
@@ -346,9 +345,7 @@ class _Job:
                 self.project.undo(target.event_id)
             raise
         finally:
-            total = self.report.counts
-            for name in (count.name for count in dataclass_fields(ImportCounts)):
-                setattr(total, name, getattr(total, name) + getattr(target.counts, name))
+            self.report.counts = target.counts
         for note in choice.messages(path):
             self.report.notes.append(note)
             self.listener.note(note)
