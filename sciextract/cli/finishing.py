@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -62,7 +63,7 @@ def done(
     words = f"{counted(made.documents, 'abstract')} done: {' and '.join(made.layers)}"
     if made.waiting:
         words += f"; {made.waiting:,} skipped, items wait there (--undecided accept or reject)"
-    report(made.to_json(), words, as_json)
+    report(asdict(made), words, as_json)
     raise typer.Exit(made.exit_code)
 
 
@@ -88,7 +89,7 @@ def reopen(
     with open_chosen_project(project, author) as opened:
         made = open_again(opened, chosen, layers)
     words = f"{counted(made.documents, 'abstract')} opened again: {' and '.join(made.layers)}"
-    report(made.to_json(), words, as_json)
+    report(asdict(made), words, as_json)
     raise typer.Exit(made.exit_code)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -199,7 +200,7 @@ def export(
             raise UsageError(problem, hint)
         second, switches = export_format or "brat", (not no_text, everything, strict, force)
         made = _release(project, (Path(release), second, *switches), licence, citation)
-        report(made.to_json(), _describe_export(made), as_json, quiet=quiet)
+        report(asdict(made), _describe_export(made), as_json, quiet=quiet)
         raise typer.Exit(made.exit_code)
     if export_format is None or licence or citation or no_text:
         problem = "no format is named, or --licence, --citation or --no-text without --release"
@@ -213,7 +214,7 @@ def export(
     with open_chosen_project(project, read=True) as opened:
         done = job.run(opened)
     aside = output in (None, "-")
-    report(done.to_json(), _describe_export(done), as_json, aside=aside, quiet=quiet)
+    report(asdict(done), _describe_export(done), as_json, aside=aside, quiet=quiet)
     raise typer.Exit(done.exit_code)
 
 

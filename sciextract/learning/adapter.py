@@ -100,9 +100,7 @@ def _train(
     known = set(labels.relations.labels) <= set(pipeline.labels.relations.labels)
     related = [] if known else abstracts
     linked = [] if pipeline.labels.coreference else abstracts
-    relations = learn_relations(
-        related, labels.entities, labels.relations, pipeline, entities.projection, FROM_SCRATCH
-    )
+    relations = learn_relations(related, labels, pipeline, entities.projection)
     links = learn_links(linked, pipeline, config.settings.max_antecedents)
     return Heads(entities, relations, links)
 

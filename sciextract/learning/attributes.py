@@ -228,12 +228,8 @@ def _places(
         ends = [ranges.get(relation.head), ranges.get(relation.tail)]
         if kind.allows(RELATION_PREFIX + relation.label) and ends[0] and ends[1]:
             head, tail = (_mean(encoded, *end) for end in (ends[0], ends[1]))
-            between = sorted([*ends[0], *ends[1]])
-            yield (
-                _RELATION,
-                relation.id,
-                np.concatenate([head, tail, _mean(encoded, *between[1:3])]),
-            )
+            between = _mean(encoded, *sorted([*ends[0], *ends[1]])[1:3])
+            yield _RELATION, relation.id, np.concatenate([head, tail, between])
 
 
 def _features_of_abstract(encoded: EncodedDocument) -> Floats:

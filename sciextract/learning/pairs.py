@@ -23,41 +23,34 @@ from sciextract.inference.adapter.spans import Place
 from sciextract.inference.candidates import antecedent_pairs
 from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.network import Floats, Ints
-from sciextract.inference.pipeline import Pipeline
+from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.learning.entities import Supervised
 from sciextract.learning.head import Examples, HeadTraining
 from sciextract.snapshot.documents import Verdict
 
 
 def learn_relations(
-    abstracts: Sequence[Supervised],
-    entity_labels: tuple[str, ...],
-    layout: RelationLayout,
-    pipeline: Pipeline,
-    projection: Floats,
-    training: HeadTraining,
+    abstracts: Sequence[Supervised], labels: Labels, pipeline: Pipeline, projection: Floats
 ) -> RelationModel:
     """Train the relation head on the pairs of positive mentions in finished abstracts."""
+    training, layout = HeadTraining(), labels.relations
     examples = [
-        _relation_examples(abstract, entity_labels, layout, pipeline, projection)
+        _relation_examples(abstract, labels, pipeline, projection)
         for abstract in (abstracts if layout.labels else ())
     ]
     parts = [example for example in examples if example is not None]
-    first = first_relation_weights(layout, pipeline.labels.relations, len(entity_labels))
+    first = first_relation_weights(layout, pipeline.labels.relations, len(labels.entities))
     head = training.untrained(PAIR_ROLES * projection.shape[1], first)
     if parts:
         training.fit(head, Examples.join(parts))
-    return RelationModel(head, layout, entity_labels, projection)
+    return RelationModel(head, layout, labels.entities, projection)
 
 
 def _relation_examples(
-    abstract: Supervised,
-    entity_labels: tuple[str, ...],
-    layout: RelationLayout,
-    pipeline: Pipeline,
-    projection: Floats,
+    abstract: Supervised, labels: Labels, pipeline: Pipeline, projection: Floats
 ) -> Examples | None:
     """Decided pairs of an abstract, and all others where its relations are complete; ``None`` where there are none."""
+    layout = labels.relations
     classes = _pair_classes(abstract, layout)
     places = sorted(set(abstract.labelled.values()))
     found = MentionStates.of(abstract.words, _spans(places), pipeline)
@@ -72,8 +65,8 @@ def _relation_examples(
     if not len(rows):
         return None
     known = (abstract.classes.get(place, 0) for place in places)
-    labels = [entity_labels[number - 1] if number > 0 else "" for number in known]
-    narrow = relation_features(found, base, labels, entity_labels)[rows]
+    names = [labels.entities[number - 1] if number > 0 else "" for number in known]
+    narrow = relation_features(found, base, names, labels.entities)[rows]
     wide = relation_states(found, base.pairs, projection)[rows]
     targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
     late = [

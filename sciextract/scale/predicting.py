@@ -20,7 +20,6 @@ from sciextract.workflows.annotate import (
     RunCounts,
     annotate,
     warning_of,
-    write_predictions,
 )
 
 MOST_WARNINGS = 5
@@ -76,10 +75,7 @@ class RecordPredictor:
             read = [item.read() for item in items]
             documents = [record for record in read if not isinstance(record, BadRecord)]
             kept = _OutcomeWriter(self._candidates)
-            if self._given:
-                write_predictions(documents, self._predictor.stream_given, kept)
-            else:
-                annotate(documents, self._predictor, kept)
+            annotate(documents, self._predictor, kept, given=self._given)
         except SciextractError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever one record does, the others go on

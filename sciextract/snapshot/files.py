@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sciextract import atomic
@@ -29,7 +29,6 @@ from sciextract.snapshot.documents import (
     from_read,
     to_line,
     verdicts_of,
-    with_fields,
 )
 from sciextract.snapshot.gathering import (
     NOT_DONE,
@@ -358,7 +357,8 @@ def _write_files(
             raise nothing_to_train(counts, gathering.left_out, project.path)
         undecided = gathering.choose_undecided()
         for number in undecided:
-            line = encode_document(with_fields(gathering.text(number), {}))
+            text = replace(project.document_state(number).stored.document, fields={})
+            line = encode_document(AnnotatedDocument(text))
             streams[UNDECIDED_FILE].write(f"{line}\n")
     return Manifest(
         project=project.path.stem,

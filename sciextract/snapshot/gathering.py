@@ -239,7 +239,8 @@ class Gathering:
             if self._is_second(document) or self._gate_has(document):
                 self.left_out[TWICE] += 1
                 continue
-            self._add_to_gate(document)
+            self._in_gate.add(len(self._gate_papers), paper_of(document.annotated.document))
+            self._gate_papers.append(paper_of(document.annotated.document))
             if not document.complete:
                 self.left_out[NOT_COMPLETE] += 1
             else:
@@ -279,10 +280,6 @@ class Gathering:
         chosen = heapq.nsmallest(most, free, key=lambda document: document.text_sha256)
         return [document.number for document in chosen]
 
-    def text(self, number: int) -> AnnotatedDocument:
-        """An abstract of the project without annotations."""
-        return AnnotatedDocument(self._project.document_state(number).stored.document)
-
     def _why_not_of_base(self, document: TrainingDocument, gate_texts: frozenset[bytes]) -> str:
         """Why a document of the base goes into no split; empty when it does.
 
@@ -316,11 +313,6 @@ class Gathering:
     def _gate_has(self, document: TrainingDocument) -> bool:
         """Whether the gate file has the paper, perhaps with another text."""
         return self._in_gate.find(paper_of(document.annotated.document)) is not None
-
-    def _add_to_gate(self, document: TrainingDocument) -> None:
-        paper = paper_of(document.annotated.document)
-        self._in_gate.add(len(self._gate_papers), paper)
-        self._gate_papers.append(paper)
 
     def _is_second(self, document: TrainingDocument) -> bool:
         text = bytes.fromhex(document.annotated.document.text_sha256)

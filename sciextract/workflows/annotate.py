@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from sciextract.documents.document import AnnotatedDocument, Document, ModelId
 from sciextract.formats.base import BadRecord, ReadItem, Writer, quoted
@@ -157,6 +157,8 @@ def annotate(
     predictor: Predictor,
     writer: Writer,
     listener: Listener | None = None,
+    *,
+    given: bool = False,
 ) -> RunCounts:
     """Predict all documents in input order and write each as soon as it is done.
 
@@ -167,25 +169,13 @@ def annotate(
         predictor: The loaded model.
         writer: Where the predictions go; stays open.
         listener: Called on the way.
+        given: Whether the input's entities stay, and only relations between them are predicted, by a :class:`RelationPredictor`.
 
     Raises:
         UsageError: The model predicts no entities.
         OutputError: The output cannot be written; what was written before is complete.
         FormatError: The only input is unusable.
     """
-    predict = predictor.stream
-    return write_predictions(
-        items, lambda found: predict(item.document for item in found), writer, listener
-    )
-
-
-def write_predictions(
-    items: Iterable[ReadItem],
-    predict: Callable[[Iterable[AnnotatedDocument]], Iterable[AnnotatedDocument]],
-    writer: Writer,
-    listener: Listener | None = None,
-) -> RunCounts:
-    """Write what ``predict`` makes of the documents, in their order, as soon as it is there; see :func:`annotate`."""
     listener, counts = listener or Listener(), RunCounts()
     # What came with the documents, which the model does not carry through.
     remarks: deque[tuple[str, ...]] = deque()
@@ -200,7 +190,11 @@ def write_predictions(
                 remarks.append(_warnings(item))
                 yield item
 
-    for predicted in predict(readable()):
+    if given:
+        stream = cast(RelationPredictor, predictor).stream_given(readable())
+    else:
+        stream = predictor.stream(item.document for item in readable())
+    for predicted in stream:
         # Models keep the order of documents: the oldest warnings are those of this one.
         document = replace(predicted, warnings=(*remarks.popleft(), *predicted.warnings))
         writer.write(document)

@@ -25,7 +25,7 @@ from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.domain.auto import AutoExtractor
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import AUTO
-from sciextract.workflows.annotate import Listener, RunCounts, annotate, write_predictions
+from sciextract.workflows.annotate import Listener, RunCounts, annotate
 from sciextract.workflows.model_choice import ModelChoice, check_schema, display_schema
 from sciextract.workflows.output import (
     EarlierRun,
@@ -230,10 +230,7 @@ class AnnotateJob:
                 writer = open_writer(self.target.export, destination, **options)
             items = _keep_gold(items, gold) if self.keep_gold else items
             started = time.monotonic()
-            if self.given:
-                counts = write_predictions(items, predictor.stream_given, writer, listener)
-            else:
-                counts = annotate(items, predictor, writer, listener)
+            counts = annotate(items, predictor, writer, listener, given=self.given)
             writer.close()
         note_at_the_end(self.choice, self.given, counts, listener)
         resumed, seconds = earlier.documents if earlier else 0, time.monotonic() - started
@@ -304,8 +301,8 @@ class ProjectReport:
         return {
             "project": self.project,
             "imported": self.imported and self.imported.to_json(),
-            "predicted": self.predicted.to_json(),
-            "exported": self.exported and self.exported.to_json(),
+            "predicted": asdict(self.predicted),
+            "exported": self.exported and asdict(self.exported),
         }
 
 

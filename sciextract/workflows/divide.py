@@ -94,18 +94,13 @@ def divide(
 
 
 def _find_targets(project: Path, names: Sequence[str]) -> list[Path]:
-    targets = [
-        project.with_name(f"{name.removesuffix(project.suffix)}{project.suffix}")
-        for name in names
-        if _is_plain(name)
-    ]
-    if len(targets) < len(names) or len({target.name.casefold() for target in targets}) < len(
-        names
-    ):
+    files = [f"{name.removesuffix(project.suffix)}{project.suffix}" for name in names]
+    if not all(map(_is_plain, names)) or len({*map(str.casefold, files)}) < len(names):
         raise UsageError(
             f"{', '.join(map(repr, names))}: the copies cannot be called so",
             "give every person a name of their own, of printable characters and without a folder",
         )
+    targets = [*map(project.with_name, files)]
     if there := [str(target) for target in targets if target.exists()]:
         raise ProjectError(
             f"{', '.join(there)}: there already; nothing was written",
@@ -185,11 +180,8 @@ def merge_projects(project: Project, other: Path, *, add_labels: bool = False) -
         if merged != project.schema:
             project.set_schema(merged)
         source = f"import:{other.name}"
-        join, disagreements, decisions = (
-            ProjectMerge(project, theirs, source),
-            0,
-            Decisions(project),
-        )
+        join, disagreements = ProjectMerge(project, theirs, source), 0
+        decisions = Decisions(project)
         # In batches: each is one transaction, so that others can write in between and memory stays constant.
         documents = foreign_documents(theirs, merged)
         while batch := list(islice(documents, BATCH)):

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Span
 from sciextract.documents.document import AnnotatedDocument, Document
@@ -35,14 +35,6 @@ _MOST_REMARKS = 5
 
 class DocumentMismatchError(SciextractError):
     """Gold and predicted documents are not the same documents."""
-
-
-class _RelationLabels(NamedTuple):
-    """Relation labels, those of them without direction, and who says so."""
-
-    known: frozenset[str]
-    symmetric: frozenset[str]
-    source: str
 
 
 def evaluate(
@@ -166,9 +158,9 @@ def evaluate_file(
         UsageError: No record of ``predicted`` has such ``fields``, or no entity a label of ``only``.
     """
     notes: list[str] = []
-    known = None if schema is None else load_schema(schema)
+    known = named = None if schema is None else load_schema(schema)
     if isinstance(predicted, str):
-        labels = _read_labels(schema or "scierc")
+        named = named or load_schema("scierc")
         gold_choice = FieldChoice()
         documents, bad_records = read_gold(gold, gold_choice, input_format)
         choice = FieldChoice(fields or "predicted", strict=fields is not None)
@@ -182,16 +174,17 @@ def evaluate_file(
         extra_allowed = bool(bad_records)
         bad_records = (*bad_records, *bad_predicted)
     else:
-        layout, name = predicted.config.labels.relations, predicted.config.name
-        labels = _RelationLabels(frozenset(layout.labels), layout.symmetric, f"model {name!r}")
-        if schema is not None:
-            labels = _read_labels(schema)
+        layout, owner = predicted.config.labels.relations, f"model {predicted.config.name!r}"
+        labels, symmetric = layout.labels, layout.symmetric
         known = known or display_schema(predicted.config)
         (documents, bad_records), extra_allowed = read_gold(gold, None, input_format), False
         if predicted.config.given_entities:
             predictions = [*predicted.stream_given(documents)]
         else:
             predictions = [*predicted.stream(document.document for document in documents)]
+    if named is not None:
+        labels, owner = tuple(named.relation_labels), f"schema {named.name!r}"
+        symmetric = named.symmetric_labels
     if known is not None:  # types that were renamed are the same types
         documents, predictions = (
             [document.renamed(*known.names) for document in side]
@@ -201,14 +194,14 @@ def evaluate_file(
     if isinstance(predicted, str):
         notes += _remarks_on(predictions, "predicted")
     result = evaluate(
-        documents, predictions, labels.symmetric, bootstrap=bootstrap,
+        documents, predictions, symmetric, bootstrap=bootstrap,
         extra_allowed=extra_allowed, only=only, singletons=singletons,
     )  # fmt: skip
     warnings = [*notes, *result.warnings]
     relations = {relation.label for doc in documents for relation in doc.annotations.relations}
-    if unknown := sorted(relations - labels.known):
+    if unknown := sorted(relations.difference(labels)):
         warnings.append(
-            f"relations {', '.join(map(repr, unknown))} are not in {labels.source} "
+            f"relations {', '.join(map(repr, unknown))} are not in {owner} "
             "and count as directed; name their schema with --schema"
         )
     if bad_records:
@@ -224,12 +217,6 @@ def _remarks_on(documents: Iterable[AnnotatedDocument], side: str) -> list[str]:
     named = [f"{side}: {remark} ({counted(n, 'document')})" for remark, n in remarks.most_common()]
     more = named[_MOST_REMARKS:]
     return named[:_MOST_REMARKS] + ([f"{side}: {len(more)} more remarks"] if more else [])
-
-
-def _read_labels(name_or_path: str) -> _RelationLabels:
-    schema = load_schema(name_or_path)
-    known = frozenset(schema.relation_labels)
-    return _RelationLabels(known, schema.symmetric_labels, f"schema {schema.name!r}")
 
 
 def read_gold(

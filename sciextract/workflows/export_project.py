@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +64,6 @@ class ExportReport:
     def exit_code(self) -> ExitCode:
         """Done, partly done, or failed by losses where none are allowed."""
         return ExitCode.of(not (self.strict and self.losses), self.bad)
-
-    def to_json(self) -> dict[str, Any]:
-        """The summary of ``--json``."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +179,8 @@ class ExportJob:
             options["gold"] = gold.pop
         writer, count, untouched = open_writer(spec.id, destination, **options), 0, 0
         for document in documents:
-            is_untouched = spec.empty_is_none and _is_untouched(document)
+            holds_nothing = document.done is None and not document.annotations.entities
+            is_untouched = spec.empty_is_none and holds_nothing
             untouched += is_untouched
             if not (is_untouched and self.without_untouched):
                 writer.write(document)
@@ -269,10 +266,6 @@ def _current(
         document = project.document(number, states)
         state = state_of(project, number, states) if with_state else None
         yield replace(document, project_state=state)
-
-
-def _is_untouched(document: AnnotatedDocument) -> bool:
-    return document.done is None and not document.annotations.entities
 
 
 def _of_source(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from sciextract.documents.annotations import Layer
@@ -40,10 +40,6 @@ class Finishing:
     def exit_code(self) -> ExitCode:
         """Failed where nothing changed, partly done where abstracts were skipped."""
         return ExitCode.of(bool(self.documents), self.waiting)
-
-    def to_json(self) -> dict[str, Any]:
-        """The summary of ``--json``."""
-        return asdict(self)
 
 
 def mark_done(

@@ -278,10 +278,15 @@ def check_schema(config: ModelConfig, schema: LabelSchema) -> None:
     Raises:
         ModelMismatchError: They differ; names both and what differs.
     """
-    differences = [
-        *_differences("entity", config.labels.types, schema.entity_labels),
-        *_differences("relation", config.labels.relations.labels, schema.relation_labels),
-    ]
+    differences = []
+    for kind, of_model, of_schema in (
+        ("entity", config.labels.types, schema.entity_labels),
+        ("relation", config.labels.relations.labels, schema.relation_labels),
+    ):
+        sides = {"model": (of_model, of_schema), "schema": (of_schema, of_model)}
+        for owner, (own, other) in sides.items():
+            if only := [label for label in own if label not in other]:
+                differences.append(f"{kind} labels of the {owner} only: {', '.join(only)}")
     if differences:
         raise ModelMismatchError(
             f"model {config.name!r} (schema {config.schema_name!r}) and schema {schema.name!r} "
@@ -304,15 +309,6 @@ def display_schema(config: ModelConfig) -> LabelSchema | None:
         entities=(*first.entities, *(kind for other in others for kind in other.entities)),
         relations=(*first.relations, *(kind for other in others for kind in other.relations)),
     )
-
-
-def _differences(kind: str, of_model: Collection[str], of_schema: Collection[str]) -> Iterator[str]:
-    only_model = [label for label in of_model if label not in of_schema]
-    only_schema = [label for label in of_schema if label not in of_model]
-    if only_model:
-        yield f"{kind} labels of the model only: {', '.join(only_model)}"
-    if only_schema:
-        yield f"{kind} labels of the schema only: {', '.join(only_schema)}"
 
 
 DEFAULT_SCHEMA = "scierc"

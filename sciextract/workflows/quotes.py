@@ -217,9 +217,11 @@ def _read_record(keys: QuoteKeys, record: Record, place: Place) -> QuotedRecord:
     ) -> list[list[_Read]]:
         """Groups of items; ``odd`` stands for one that cannot be read, since relations count them."""
         groups = []
-        for label, group in _read_groups(items, name, place):
-            groups.append([odd] * len(group))
-            for number, item in enumerate(group):
+        named = items if isinstance(items, dict) else {"": items}
+        for label, group in named.items():
+            listed = list_at(group, f"{name} {label}".strip(), place)
+            groups.append([odd] * len(listed))
+            for number, item in enumerate(listed):
                 try:
                     groups[-1][number] = read(item, keys, place, label)
                 except FormatError as error:
@@ -229,13 +231,6 @@ def _read_record(keys: QuoteKeys, record: Record, place: Place) -> QuotedRecord:
     groups = read_groups(items, keys.entities[0], _read_quote, Quote(""))
     relations = read_groups(pairs, keys.relations[0], _read_pair, None)
     return QuotedRecord(place, names, groups, [*filter(None, chain(*relations))], problems)
-
-
-def _read_groups(value: object, name: str, place: Place) -> Iterator[tuple[str, list[Any]]]:
-    """Lists of items by label, or one of all of them under none."""
-    groups = value.items() if isinstance(value, dict) else [("", value)]
-    for label, group in groups:
-        yield label, list_at(group, f"{name} {label}".strip(), place)
 
 
 def _read_pair(item: object, keys: QuoteKeys, place: Place, label: str) -> QuotedPair | None:

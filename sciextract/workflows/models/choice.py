@@ -74,14 +74,9 @@ class Chosen:
     model: KnownModel
     by: By
 
-    @property
-    def is_default(self) -> bool:
-        """Whether it is the model that predicts when nobody has chosen."""
-        return self.model.folder == bundled_models() / DEFAULT_MODEL
-
     def message(self) -> str:
-        """Which model predicts, when it is not the default; else nothing."""
-        if self.is_default:
+        """Which model predicts, when it is not the one that does where nobody has chosen; else nothing."""
+        if self.model.folder == bundled_models() / DEFAULT_MODEL:
             return ""
         reasons = {"project": "the choice of this project", "user": "your choice"}
         reason = reasons.get(self.by, "it has this project's labels")

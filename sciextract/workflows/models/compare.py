@@ -234,10 +234,8 @@ def plan_folds(snapshot: Snapshot, start: ModelFolder, project: Project) -> tupl
         return None
     # By hash, so that a fold does not hold the abstracts of one import.
     places.sort(key=lambda place: _text(snapshot.train[place]))
-    firsts, texts = (
-        first_texts(project.connection),
-        [_text(snapshot.train[place]) for place in places],
-    )
+    firsts = first_texts(project.connection)
+    texts = [_text(snapshot.train[place]) for place in places]
     folds = in_folds([firsts.get(text, text) for text in texts], FOLDS)
     return tuple(tuple(sorted(places[index] for index in fold)) for fold in folds)
 
