@@ -26,7 +26,7 @@ from sciextract_app.widgets.lines import bar, padded
 
 _OPEN, _IMPORT, _PASTE = "open", "import", "paste"
 _SAMPLE, _PROJECT = "sample", "project-"
-_NAME, _BAR = 28, 6
+_NAME, _BAR = 24, 6
 """Cells of a project's name, and of the bar behind it."""
 
 
@@ -102,11 +102,14 @@ class StartScreen(Screen[None]):
     def on_mount(self) -> None:
         """The list takes the keys."""
         self.query_one(OptionList).focus()
+        self.query_one("#start-message").display = bool(self._message)
 
     def offer(self, projects: Sequence[Path], left: Path) -> None:
         """Offer other projects than before, and the way back to the one that was left."""
         self._projects, self._left = list(projects), left
-        self.query_one("#start-message", Static).update(plain(f"Esc: back to {left.name}"))
+        message = self.query_one("#start-message", Static)
+        message.update(plain(f"Esc: back to {left.name}"))
+        message.display = True
         choices = self.query_one(OptionList)
         choices.clear_options().add_options(self._options())
         choices.highlighted = 0

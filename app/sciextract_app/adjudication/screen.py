@@ -148,11 +148,11 @@ class AdjudicationScreen(Screen[None], inherit_bindings=False):
     AdjudicationScreen #title { background: $panel; text-wrap: nowrap; text-overflow: ellipsis; }
     AdjudicationScreen #sides { layout: horizontal; height: 1fr; }
     AdjudicationScreen #here { border-right: vkey $panel; }
-    AdjudicationScreen #differences { height: 30%; min-height: 4; }
+    AdjudicationScreen #differences { height: auto; min-height: 4; max-height: 40%; }
     AdjudicationScreen.-narrow #sides { layout: vertical; }
     AdjudicationScreen.-narrow #here { border-right: none; }
     AdjudicationScreen.-narrow .said { height: 1; }
-    AdjudicationScreen.-narrow #differences { height: 20%; }
+    AdjudicationScreen.-narrow #differences { max-height: 25%; }
     """
 
     def __init__(self, adjudication: Adjudication, left: Left) -> None:

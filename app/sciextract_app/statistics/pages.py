@@ -190,10 +190,7 @@ def learning_page(curve: LearningCurve) -> LearningPage:
                 score += f"; adapter {running.adapter[-1]:.1f}, without it {running.other[-1]:.1f}"
             score += f"; adapter {'on' if running.use.on else 'off'}: {running.use.reason}"
             layers.append(LayerPlot(score, running.shown, running.other))
-    words = (
-        f"F1 of what was suggested before you touched an abstract, on the latest {curve.window}; "
-        "━ without the adapter"
-    )
+    words = f"F1 of suggestions as they stood, latest {curve.window} abstracts; ━ without adapter"
     return LearningPage(
         (words, *(f"{key_of('accept-above')} accepts {line}" for line in sure_words(curve.sure))),
         tuple(layers),

@@ -26,8 +26,9 @@ from sciextract_app.statistics.pages import (
     gather,
 )
 from sciextract_app.widgets.bars import FooterBar, TabLine
-from sciextract_app.widgets.lines import word_lines
+from sciextract_app.widgets.lines import bar, word_lines
 from sciextract_app.widgets.plots import (
+    BAR,
     ROWS,
     BarPart,
     ChartScale,
@@ -37,6 +38,7 @@ from sciextract_app.widgets.plots import (
     bar_lines,
     chart,
     legend,
+    side_by_side,
     spread,
 )
 
@@ -71,14 +73,17 @@ def page_lines(page: Page, width: int, height: int) -> list[Text]:
 def progress_lines(page: ProgressPage, width: int) -> list[Text]:
     """Abstracts done so far, and on each day."""
     lines = word_lines(page.summary, width)
-    if len(page.counts) < 2:
-        return lines  # one column would say no more than the words
+    if len(page.counts) < 2:  # one column would say no more than the words
+        share = page.sums[-1] / page.documents if page.sums else 0.0
+        return [*lines, Text("▕").append(bar(share, width - 2), BAR).append("▏")]
     below = page.first, page.last
-    whole = ChartScale(0, max(1, *page.sums))
-    per_unit = ChartScale(0, max(1, *page.counts))
-    lines += [Text(), Text("done so far", "bold"), *chart(page.sums, whole, width, below)]
-    title = Text(f"done each {page.unit}", "bold")
-    return [*lines, Text(), title, *chart(page.counts, per_unit, width, below)]
+    found = [("done so far", page.sums), (f"done each {page.unit}", page.counts)]
+
+    def draw(name: str, values: Sequence[int], cells: int) -> list[Text]:
+        drawn = chart(values, ChartScale(0, max(1, *values)), cells, below)
+        return [Text(name, "bold"), *drawn]
+
+    return [*lines, *side_by_side([partial(draw, *named) for named in found], width)]
 
 
 def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
@@ -98,17 +103,20 @@ def learning_lines(page: LearningPage, width: int) -> list[Text]:
         ("keys to move, per abstract", page.travel),
         ("seconds per abstract", page.seconds),
     ]
-    effort = [(name, values) for name, values in named if any(values)]
     below = ("first abstract", "latest")
-    for layer in page.layers:
-        drawn = chart(layer.f1, ChartScale(0, 100), width, below)
+
+    def draw_layer(layer: LayerPlot, cells: int) -> list[Text]:
+        drawn = chart(layer.f1, ChartScale(0, 100), cells, below)
         _mark(drawn[:ROWS], layer)
-        lines += [Text(), *word_lines([layer.words], width, "bold"), *drawn]
-    for name, values in effort:
+        return [*word_lines([layer.words], cells, "bold"), *drawn]
+
+    def draw_effort(name: str, values: Sequence[float | None], cells: int) -> list[Text]:
         scale = ChartScale(0, max(1.0, *(value for value in values if value is not None)))
-        drawn = chart(values, scale, width, below)
-        lines += [Text(), Text(name, "bold"), *drawn]
-    return lines
+        return [Text(name, "bold"), *chart(values, scale, cells, below)]
+
+    plots = [partial(draw_layer, layer) for layer in page.layers]
+    plots += [partial(draw_effort, *effort) for effort in named if any(effort[1])]
+    return [*lines, *side_by_side(plots, width)]
 
 
 def _mark(drawn: Sequence[Text], layer: LayerPlot) -> None:

@@ -139,6 +139,27 @@ def chart(
     return lines
 
 
+_LEAST_CHART = 54
+"""Cells from which on a chart may stand beside another one."""
+
+
+def side_by_side(plots: Sequence[Callable[[int], list[Text]]], width: int) -> list[Text]:
+    """Plots that draw themselves in so many cells, as many beside each other as have room; their feet are level."""
+    columns = max(1, width // _LEAST_CHART)
+    cells, lines = width // columns - len(_GAP), list[Text]()
+    for start in range(0, len(plots), columns):
+        drawn = [plot(cells if columns > 1 else width) for plot in plots[start : start + columns]]
+        rows = max(map(len, drawn))
+        padded_plots = ([Text()] * (rows - len(plot)) + plot for plot in drawn)
+        lines.append(Text())
+        for parts in zip(*padded_plots, strict=True):
+            line = Text()
+            for place, part in enumerate(parts):
+                line.append(" " * (place * (cells + len(_GAP)) - line.cell_len)).append_text(part)
+            lines.append(line)
+    return lines
+
+
 def between(left: str, right: str, width: int, most: int) -> str:
     """Words at both ends of a width; one after the other where that is too narrow for both."""
     gap = width - cell_len(left) - cell_len(right)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.text import Text
 
 from sciextract_app.shared.view_models import BarRow
 from sciextract_app.statistics import screen
@@ -19,6 +22,7 @@ from sciextract_app.widgets.plots import (
     bar_lines,
     chart,
     column_rows,
+    side_by_side,
     spread,
     stacked,
 )
@@ -109,3 +113,14 @@ def test_the_lowest_value_stands_at_the_axis() -> None:
 
 def test_tabs_fit_in_80_columns() -> None:
     assert tab_text("a very long name of a project", PAGES, 2, 80).cell_len <= 80
+
+
+def _plot(name: str, cells: int) -> list[Text]:
+    return [Text(name), Text("─" * cells)]
+
+
+def test_plots_stand_beside_each_other_where_there_is_room() -> None:
+    plots = [partial(_plot, name) for name in "abc"]
+    assert not [line for line in side_by_side(plots, 120) if line.cell_len > 120]
+    assert side_by_side(plots, 120)[1].plain.split() == ["a", "b"]
+    assert len(side_by_side(plots, 80)) == 9, "one below the other"
