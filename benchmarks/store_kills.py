@@ -35,7 +35,8 @@ from sciextract.store import Project, open_project
 from sciextract.store.maintenance import checks
 from sciextract.store.maintenance.backup import folder_of
 from sciextract.store.maintenance.checks import Severity
-from sciextract.store.sqlite import connect, problems
+from sciextract.store.sqlite import connect
+from sciextract.store.sqlite_errors import problems
 
 DOCUMENTS = 60
 SECONDS = 0.4

@@ -25,6 +25,7 @@ from sciextract.formats.inputs import expand_inputs, is_pattern
 from sciextract.resources import SUFFIX, data_root, implied_project
 from sciextract.store import create_project, sqlite
 from sciextract.store.review import count_done
+from sciextract.store.sqlite_errors import translated
 from sciextract.workflows.import_files import import_files
 from sciextract.workflows.model_choice import DEFAULT_SCHEMA, fitting_schema, texts_of
 from sciextract_app.settings import user_folder
@@ -166,7 +167,7 @@ def look_at(path: Path) -> tuple[int, int]:
     Only for files that this process has not open: to close one drops the locks on it.
     """
     try:
-        with sqlite.translated(path), closing(sqlite.connect(path, "immutable")) as connection:
+        with translated(path), closing(sqlite.connect(path, "immutable")) as connection:
             # In a file from elsewhere a view of endless rows may stand in a table's place.
             connection.set_progress_handler(lambda: 1, _MOST_STEPS)
             return count_done(connection)

@@ -43,8 +43,7 @@ def log(
     """List the project's events, newest first, in local time; --json gives UTC."""
     from dataclasses import asdict
 
-    from sciextract.store.events import keys_of_event
-    from sciextract.store.sqlite import local_time
+    from sciextract.store.events import keys_of_event, local_time
     from sciextract.store.undo import describe
 
     with open_chosen_project(project, read=True) as opened:

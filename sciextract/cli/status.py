@@ -132,7 +132,7 @@ def stats(
             curve = learning_curve(opened)
             print_report(curve, _learning_lines(curve), as_json)
             return
-        from sciextract.store.sqlite import local_time
+        from sciextract.store.events import local_time
         from sciextract.store.statistics import decisions_by_author, stats_of
 
         if by is not None:

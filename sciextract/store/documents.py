@@ -36,7 +36,8 @@ from sciextract.documents.bibliography import Bibliography, bibliography_of
 from sciextract.documents.document import Document, TokenTable
 from sciextract.documents.papers import SEEN, PaperIndex, PaperRecord, described_paper, paper_of
 from sciextract.store.rows import IN_VIEW, finished_sql
-from sciextract.store.sqlite import decoded, first_value, from_sql, storable, to_sql
+from sciextract.store.sqlite import first_value, from_sql, storable, to_sql
+from sciextract.store.sqlite_errors import decoded
 
 _Item = TypeVar("_Item", Entity, Relation, Cluster, Attribute)
 _COUNTS = struct.Struct("<II")

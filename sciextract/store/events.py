@@ -8,10 +8,12 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sciextract.store.rows import ADDED_IN_2, Key, Row, Values, to_values
-from sciextract.store.sqlite import decoded, first_value, from_sql, now
+from sciextract.store.sqlite import first_value, from_sql
+from sciextract.store.sqlite_errors import decoded
 
 _COMPRESSED_FROM = 200
 
@@ -192,6 +194,23 @@ class Event:
     def is_suggestions(self) -> bool:
         """Whether it put suggestions into the project, which can be taken back after some were decided."""
         return self.kind == "import" and self.params.get("path") == SUGGESTIONS
+
+
+def now() -> str:
+    """The time by the machine's clock. Order in the log comes from event numbers, never from it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def local_time(at: str) -> str:
+    """A time of the log in the zone of this machine; one that no sciextract wrote as it is.
+
+    >>> local_time("yesterday")
+    'yesterday'
+    """
+    try:
+        return datetime.fromisoformat(at).astimezone().isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
+        return at
 
 
 def append(

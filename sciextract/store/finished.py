@@ -14,7 +14,8 @@ from sciextract.store.document_state import WITH_UNDECIDED, DocumentState, annot
 from sciextract.store.documents import Stored
 from sciextract.store.project_settings import read_annotations
 from sciextract.store.rows import IN_VIEW, Completeness, ProgressRow, from_values, rename_covered
-from sciextract.store.sqlite import decoded, first_value
+from sciextract.store.sqlite import first_value
+from sciextract.store.sqlite_errors import decoded
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,10 +75,10 @@ def same_relations(
     ]
 
 
-def entity_by_original(rows: Iterable[EntityRow], entity: Entity) -> EntityRow | None:
-    """The row that had this label and these fragments before a person edited it."""
+def entity_by_original(doc: DocumentState, entity: Entity) -> EntityRow | None:
+    """The mention that had this label and these fragments before a person edited it."""
     wanted = {"label": entity.label, "fragments": edges_of(entity.fragments)}
-    return next((row for row in rows if original_of(row) == wanted), None)
+    return next((row for row in doc.all_entities if original_of(row) == wanted), None)
 
 
 def relation_by_original(doc: DocumentState, ends: Pair, label: str) -> RelationRow | None:
@@ -185,7 +185,7 @@ class ImportMerge(_SourceMerge):
         if same:
             here = same[0].id
             self._decide(same[0], entity)
-        elif edited := entity_by_original(self._doc.edited, entity):
+        elif edited := entity_by_original(self._doc, entity):
             here = edited.id
             self.against_decisions += entity.state in IN_VIEW
         else:
@@ -419,7 +419,7 @@ class PredictionMerge(_SourceMerge):
         # Rejected ones last: the same mention may have been rejected and added again.
         twins.sort(key=lambda row: row.state is State.REJECTED)
         same = next((row for row in twins if row.label == entity.label), None)
-        edited = entity_by_original(doc.edited, entity)
+        edited = entity_by_original(doc, entity)
         known = same or edited or next((row for row in twins if row.in_view), None)
         if known is not None:
             if known.state is State.UNDECIDED and is_open:

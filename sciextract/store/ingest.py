@@ -18,10 +18,11 @@ from sciextract.store.actions.editing import Edit
 from sciextract.store.coverage import find_missing, uncovered_types
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import Record, digest_of, encode_annotations
+from sciextract.store.events import now
 from sciextract.store.incoming import ImportMerge, PredictionMerge
 from sciextract.store.project_settings import read_annotations, read_covered
 from sciextract.store.rows import ProgressRow, finished_sql
-from sciextract.store.sqlite import first_value, now
+from sciextract.store.sqlite import first_value
 from sciextract.store.state_tables import label_schema, load_rows
 from sciextract.store.travelling import differs, take_state
 

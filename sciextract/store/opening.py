@@ -18,7 +18,8 @@ from sciextract.documents.annotations import new_id
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import ProjectError, ProjectVersionError, UsageError, as_command
 from sciextract.store import events
-from sciextract.store.maintenance.backup import Backup, list_backups, make_backup
+from sciextract.store.events import now
+from sciextract.store.maintenance.backup import Backup, is_sound, list_backups, make_backup
 from sciextract.store.project import Project
 from sciextract.store.sqlite import (
     VERSION,
@@ -26,17 +27,13 @@ from sciextract.store.sqlite import (
     Mode,
     check_project,
     connect,
-    damaged,
     first_value,
-    is_sound,
     mode_for,
-    now,
-    primary_code,
     settle,
     snapshot,
     transaction,
-    translated,
 )
+from sciextract.store.sqlite_errors import damaged, primary_code, translated
 from sciextract.store.state_tables import save_label_schema
 from sciextract.store.tables import ATTRIBUTES, DECISIONS, create_tables, find_alterations
 from sciextract.text.characters import visible

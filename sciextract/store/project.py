@@ -33,21 +33,23 @@ from sciextract.store.maintenance.checks import wrong_values
 from sciextract.store.rows import IN_VIEW
 from sciextract.store.sqlite import (
     VERSION,
-    WRONG_VALUES,
     Connection,
     Mode,
-    damaged,
     first_value,
     is_overwritten,
     is_replaced,
     newer,
-    overwritten,
-    read_only,
-    replaced,
     set_log_aside,
     settle,
     snapshot,
     transaction,
+)
+from sciextract.store.sqlite_errors import (
+    WRONG_VALUES,
+    damaged,
+    overwritten,
+    read_only,
+    replaced,
     translated,
 )
 from sciextract.store.state_tables import apply, load_rows

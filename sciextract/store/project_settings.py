@@ -24,8 +24,9 @@ from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
 from sciextract.errors import ProjectDamagedError
 from sciextract.store import events
 from sciextract.store.documents import decode_annotations, decode_covered
+from sciextract.store.events import now
 from sciextract.store.rows import rename_covered
-from sciextract.store.sqlite import first_value, now
+from sciextract.store.sqlite import first_value
 from sciextract.store.state_tables import label_schema
 
 if TYPE_CHECKING:

@@ -1,23 +1,20 @@
-"""SQLite as the store uses it: connections, their errors in the words of a user, and values that SQLite cannot hold.
+"""SQLite as the store uses it: connections, transactions, and values that SQLite cannot hold.
 
 A connection knows whether its file is a project, what its file system can do, and when it was replaced.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import sqlite3
 import stat
-import struct
 import threading
 import time
-import zlib
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from glob import escape
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
@@ -25,31 +22,25 @@ from urllib.parse import quote
 from sciextract import __version__
 from sciextract.errors import (
     NotAProjectError,
-    ProjectBusyError,
     ProjectDamagedError,
     ProjectError,
-    ProjectFullError,
-    ProjectMissingError,
     ProjectReadOnlyError,
-    ProjectReplacedError,
     ProjectVersionError,
-    SchemaError,
     as_command,
 )
 from sciextract.store.filesystem import is_network, is_read_only_medium
-from sciextract.text.characters import visible
-
-_CODE = 0xFF  # the lower byte of an extended result code is the primary one
-
-
-#: What reading values that no sciextract wrote can end in.
-WRONG_VALUES = (
-    *(ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError),
-    *(struct.error, zlib.error, SchemaError),
+from sciextract.store.sqlite_errors import (
+    explain_error,
+    missing,
+    no_project_hint,
+    overwritten,
+    primary_code,
+    problems,
+    read_only,
+    replaced,
+    translated,
 )
-
-#: What reading damaged bytes can end in, besides rows.
-UNREADABLE = (sqlite3.Error, ProjectDamagedError, *WRONG_VALUES)
+from sciextract.text.characters import visible
 
 
 def first_value(connection: sqlite3.Connection, query: str, *params: object) -> Any:
@@ -63,143 +54,11 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
-@contextmanager
-def decoded(connection: sqlite3.Connection, place: str) -> Iterator[None]:
-    """Turns what wrong values end in into an error that names the place.
-
-    Args:
-        connection: Of the project.
-        place: The table and row that is read.
-
-    Raises:
-        ProjectDamagedError: The block could not make sense of a value.
-    """
-    try:
-        yield
-    except WRONG_VALUES as error:
-        files = {name: file for _, name, file in connection.execute("PRAGMA database_list")}
-        problem = f"{place} cannot be understood ({type(error).__name__}: {error})"
-        raise damaged(Path(files["main"]), problem) from error
-
-
-@contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Turns SQLite's errors into errors that name the project and the next step.
-
-    Raises:
-        ProjectError: The block raised an ``sqlite3.DatabaseError``; the subclass tells what happened.
-    """
-    try:
-        yield
-    except sqlite3.IntegrityError:
-        raise  # a rule of the tables: the caller knows what it means
-    except sqlite3.DatabaseError as error:
-        raise explain_error(error, path) from error
-
-
-def primary_code(error: sqlite3.Error) -> int:
-    """SQLite's primary result code, 0 where Python itself raised the error."""
-    return (getattr(error, "sqlite_errorcode", 0) or 0) & _CODE
-
-
-def explain_error(error: sqlite3.DatabaseError, path: Path) -> ProjectError:
-    """SQLite's error as one that names the project and the next step."""
-    match primary_code(error):
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            problem = f"{path}: another process has been writing to the project for too long"
-            return ProjectBusyError(problem, "close the other sciextract, or try again in a moment")
-        case sqlite3.SQLITE_FULL:
-            problem = (
-                f"{path}: the disk is full; the last action was not saved, all earlier ones were"
-            )
-            return ProjectFullError(problem, "free some disk space, then repeat the action")
-        case sqlite3.SQLITE_IOERR:
-            problem = f"{path}: reading or writing the disk failed ({error}); the last action was not saved"
-            return ProjectFullError(problem, "check the disk and its free space, then do it again")
-        case sqlite3.SQLITE_READONLY:
-            # Without a write-ahead log SQLite itself notices that the file lost its name.
-            moved = error.sqlite_errorcode == sqlite3.SQLITE_READONLY_DBMOVED
-            return replaced(path) if moved else read_only(path)
-        case sqlite3.SQLITE_CANTOPEN if (size := len(os.fsencode(path.resolve()))) > _LONGEST_PATH:
-            return ProjectReadOnlyError(
-                f"{path} cannot be opened: its whole path has {size} bytes, SQLite opens up to {_LONGEST_PATH}",
-                "move it to a folder with a shorter path",
-            )
-        case sqlite3.SQLITE_CANTOPEN:
-            return ProjectReadOnlyError(
-                f"{path} cannot be opened: the file, or its write-ahead log {path.name}-wal, cannot be used because of its permissions",
-                f"copy {path.name} and {path.name}-wal together to a writable folder",
-            )
-        case sqlite3.SQLITE_NOTADB:
-            problem = f"{path} is not an SQLite file, so it is not a project"
-            return NotAProjectError(problem, no_project_hint(path))
-        case sqlite3.SQLITE_CORRUPT:
-            return damaged(path, str(error))
-        case _:
-            return ProjectError(
-                f"{path}: {error}", as_command("sciextract", "doctor", "--project", path)
-            )
-
-
-def no_project_hint(path: Path) -> str:
-    """The next step after a file turned out to be no project."""
-    return f"to create a project from abstracts: sciextract init NEW.sciextract, then {as_command('import', path)}"
-
-
-def read_only(path: Path) -> ProjectReadOnlyError:
-    """The project cannot be written."""
-    return ProjectReadOnlyError(
-        f"{path} can only be read: the file, its folder or the medium is read-only",
-        "copy the project to a writable folder",
-    )
-
-
-def replaced(path: Path, saved: Path | None = None) -> ProjectReplacedError:
-    """The file under the project's name is another one by now, or none.
-
-    Args:
-        path: The project.
-        saved: Where its content was saved, if it was.
-    """
-    what = "it was replaced by another file" if path.exists() else "it was moved or removed"
-    problem = f"{path}: {what} since it was opened (as a sync client or git does)"
-    # Nothing is lost yet: what was done until then is in the file that is still open.
-    if saved is None:
-        hint = "open the project again: the new file is then used"
-        return ProjectReplacedError(f"{problem}; the last action was not saved", hint)
-    return ProjectReplacedError(
-        f"{problem}; what was done until then is saved as {saved}",
-        as_command("sciextract", "merge", saved, "--project", path),
-    )
-
-
-def overwritten(path: Path, log: Path | None = None) -> ProjectReplacedError:
-    """Another program wrote into the open file, which has kept its name and place.
-
-    Args:
-        path: The project.
-        log: Where the log of the former content was set aside.
-    """
-    lost = f"what was not yet in it is in {log}" if log else "the last action was not saved"
-    return ProjectReplacedError(
-        f"{path} was overwritten in place since it was opened (as cp, rsync --inplace and some sync clients do); {lost}",
-        f"what is there now is left as it is: open it again, or go back to a backup: {as_command('sciextract', 'backup', '--list', '--project', path)}",
-    )
-
-
 def newer(path: Path, version: int) -> ProjectVersionError:
     """A newer sciextract made or converted the file."""
     return ProjectVersionError(
         f"{path} was made by a newer sciextract: it has project version {version}, SciExtract {__version__} has version {VERSION}",
         "open it with the SciExtract that wrote it: pip install --upgrade sciextract",
-    )
-
-
-def damaged(path: Path, problem: str) -> ProjectDamagedError:
-    """SQLite found the file damaged."""
-    return ProjectDamagedError(
-        f"{path} is damaged: {problem}",
-        f"{as_command('sciextract', 'doctor', '--project', path)} shows what is damaged and lists the backups",
     )
 
 
@@ -217,33 +76,12 @@ def from_sql(value: str | bytes) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "surrogatepass")
 
 
-def now() -> str:
-    """The time by the machine's clock. Order in the log comes from event numbers, never from it."""
-    return datetime.now(UTC).isoformat(timespec="microseconds")
-
-
-def local_time(at: str) -> str:
-    """A time of the log in the zone of this machine; one that no sciextract wrote as it is.
-
-    >>> local_time("yesterday")
-    'yesterday'
-    """
-    try:
-        return datetime.fromisoformat(at).astimezone().isoformat(timespec="seconds")
-    except (ValueError, OverflowError):
-        return at
-
-
 APPLICATION_ID = int.from_bytes(b"SciX", "big")
 VERSION = 3
 OLDEST_VERSION = 2
 """Files from this version on are converted when they are opened (:mod:`sciextract.store.opening`)."""
-KEPT_ASIDE = ".before-restore"
-"""How the name of a file ends that a restored backup has replaced."""
 BUSY_SECONDS = 30.0
 _SILENT_SECONDS = 1.0
-_LONGEST_PATH = 500
-"""SQLite's limit of 512 bytes, less the ends of the names beside a file (-wal, -journal, .partial)."""
 _CACHE_KILOBYTES = 64_000
 _LOG_BYTES = 4 << 20
 """How far the write-ahead log grows before it is copied into the file, as SQLite's own 1,000 pages."""
@@ -252,7 +90,6 @@ _QUICK_BYTES = 32 << 20
 SOUND_WAL = (3, 51, 3)
 """The first SQLite without the WAL-reset bug (sqlite.org/wal.html#walresetbug)."""
 _RETRY_SECONDS = 0.01
-_REPORTED = 20
 
 Mode = Literal["write", "read", "immutable"]
 FileId = tuple[int, int]
@@ -324,7 +161,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connec
     """
     busy_seconds = BUSY_SECONDS if busy_seconds is None else busy_seconds
     with translated(path):
-        file = _file_id(path)  # before it is opened: should it be replaced now, that is noticed
+        file, _ = _status(path)  # before it is opened: should it be replaced now, that is noticed
         # "rw" for readers, too: a reader that may not write at all cannot clear the write-ahead log away
         # when it is the last to close.
         query = "mode=ro&immutable=1" if mode == "immutable" else "mode=rw"
@@ -350,7 +187,7 @@ def connect(path: Path, mode: Mode, busy_seconds: float | None = None) -> Connec
             # A log that starts anew is cut, so that its size says how much is in it.
             connection.execute("PRAGMA journal_size_limit = 0")
             if not network:
-                connection.stamp, connection.state = _stamp(path), _read_state(connection)
+                connection.stamp, connection.state = _status(path)[1], _read_state(connection)
                 if has_log(path):  # else what this connection reads is what the file holds
                     connection.state = _state_of(path)
         return connection
@@ -393,7 +230,7 @@ def check_project(path: Path) -> int:
     except PermissionError:
         raise read_only(path) from None
     except OSError:
-        raise _missing(path) from None
+        raise missing(path) from None
     mode = mode_for(path)
     log_was_left = mode == "write" and has_log(path)
     with (
@@ -424,17 +261,6 @@ def is_project(path: Path) -> bool:
             return bool(first_value(connection, "PRAGMA application_id") == APPLICATION_ID)
     except ProjectError:
         return False
-
-
-def _missing(path: Path) -> ProjectMissingError:
-    problem = f"{path}: there is no such project"
-    kept = sorted(path.parent.glob(f"{escape(path.name)}*{KEPT_ASIDE}"), key=os.path.getmtime)
-    if not kept:
-        return ProjectMissingError(problem, as_command("sciextract", "init", path))
-    return ProjectMissingError(
-        f"{problem}, but {kept[-1]} holds its state before a backup was restored",
-        as_command("sciextract", "backup", "--restore", kept[-1], "--project", path),
-    )
 
 
 def mode_for(path: Path) -> Mode:
@@ -493,7 +319,9 @@ def transaction(connection: Connection, path: Path) -> Iterator[None]:
 
 def _begin(connection: Connection, path: Path) -> None:
     """Begin to write. Having to wait for another process is logged after a second."""
-    waits = threading.Timer(_SILENT_SECONDS, _say_that_it_waits, (path,))
+    words = "%s: waiting for another process that writes to the project"
+    say = logging.getLogger("sciextract").warning  # without a set-up it prints to standard error
+    waits = threading.Timer(_SILENT_SECONDS, say, (words, visible(str(path))))
     waits.daemon = True
     if connection.busy_seconds > _SILENT_SECONDS:
         waits.start()
@@ -501,15 +329,6 @@ def _begin(connection: Connection, path: Path) -> None:
         connection.execute("BEGIN IMMEDIATE")
     finally:
         waits.cancel()
-
-
-def _say_that_it_waits(path: Path) -> None:
-    import logging  # without a set-up it prints to standard error
-
-    name = visible(str(path))
-    logging.getLogger("sciextract").warning(
-        "%s: waiting for another process that writes to the project", name
-    )
 
 
 @contextmanager
@@ -529,7 +348,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 def is_replaced(connection: Connection, path: Path) -> bool:
     """Whether the path names another file than the one that the connection has open, or none."""
-    return connection.file != _file_id(path)
+    return connection.file != _status(path)[0]
 
 
 def is_overwritten(connection: Connection, path: Path) -> bool:
@@ -539,7 +358,7 @@ def is_overwritten(connection: Connection, path: Path) -> bool:
     log is copied into it, by :func:`_copy_long_log` under the write lock, so that inside of a transaction the file
     stands still. Without a log SQLite notices by itself that others wrote.
     """
-    stamp = _stamp(path)
+    stamp = _status(path)[1]
     if connection.state is None or stamp == connection.stamp:
         return False
     if not connection.in_transaction:
@@ -558,12 +377,13 @@ def is_overwritten(connection: Connection, path: Path) -> bool:
     return False
 
 
-def _stamp(path: Path) -> FileStamp | None:
+def _status(path: Path) -> tuple[FileId | None, FileStamp | None]:
+    """Which file a path names now, and its size and time of change."""
     try:
         status = os.stat(path)
     except OSError:
-        return None
-    return status.st_size, status.st_mtime_ns
+        return None, None
+    return (status.st_dev, status.st_ino), (status.st_size, status.st_mtime_ns)
 
 
 def _state_of(path: Path, earlier: FileState | None = None) -> FileState | None:
@@ -610,7 +430,7 @@ def _copy_long_log(connection: Connection, path: Path) -> None:
             with closing(connect(path, "write")) as copier:
                 copier.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
             connection.log_bytes = size
-            connection.stamp, connection.state = _stamp(path), _state_of(path)
+            connection.stamp, connection.state = _status(path)[1], _state_of(path)
         finally:
             connection.execute("ROLLBACK")
 
@@ -674,44 +494,3 @@ def settle(connection: sqlite3.Connection) -> bool:
         # Copies the log as well, and only when nobody else has the file open.
         return bool(first_value(connection, "PRAGMA journal_mode = DELETE") == "delete")
     return False
-
-
-def _file_id(path: Path) -> FileId | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def problems(connection: sqlite3.Connection, *, quick: bool = False) -> list[str]:
-    """What ``PRAGMA integrity_check`` (or ``quick_check``) reports; empty when the file is sound.
-
-    Raises:
-        sqlite3.OperationalError: The check was interrupted, or the file is busy.
-    """
-    pragma = "quick_check" if quick else "integrity_check"
-    try:
-        rows = connection.execute(f"PRAGMA {pragma}({_REPORTED})").fetchall()
-    except sqlite3.OperationalError:
-        raise
-    except sqlite3.DatabaseError as error:
-        return [str(error)]
-    # Lines of asterisks are headings of single databases; several messages may share one row.
-    lines = [line for (text,) in rows for line in str(text).splitlines()]
-    return [line for line in lines if line != "ok" and not line.startswith("***")]
-
-
-def is_sound(path: Path, *, quick: bool = False) -> bool:
-    """Whether a file that nobody writes is a project without damage.
-
-    Args:
-        path: The file.
-        quick: Leave out whether indexes agree with their tables, which takes most of the time.
-    """
-    try:
-        check_project(path)
-        with closing(connect(path, "immutable")) as connection:
-            return not problems(connection, quick=quick)
-    except (ProjectError, sqlite3.Error):
-        return False

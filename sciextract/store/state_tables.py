@@ -15,7 +15,7 @@ from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import parse_schema, with_bundled_names
 from sciextract.store import documents
 from sciextract.store.document_state import DocumentState
-from sciextract.store.events import Change, changes_of_document, replay
+from sciextract.store.events import Change, changes_of_document, now, replay
 from sciextract.store.rows import (
     BY_PERSONS,
     COLUMNS,
@@ -26,7 +26,8 @@ from sciextract.store.rows import (
     Values,
     from_values,
 )
-from sciextract.store.sqlite import decoded, first_value, now, storable
+from sciextract.store.sqlite import first_value, storable
+from sciextract.store.sqlite_errors import decoded
 
 if TYPE_CHECKING:
     from sciextract.store.project import Project

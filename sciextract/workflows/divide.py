@@ -12,14 +12,13 @@ from typing import Any
 
 from sciextract.errors import ProjectError, SchemaError, UsageError, as_command
 from sciextract.store import Project, open_project
-from sciextract.store.events import read_events
+from sciextract.store.events import local_time, read_events
 from sciextract.store.ingest import BATCH
 from sciextract.store.label_changes import REMOVE
 from sciextract.store.maintenance.backup import copy_project
 from sciextract.store.merge import MergeCounts, ProjectMerge, foreign_documents
 from sciextract.store.project_settings import merge_schemas
 from sciextract.store.queries import SavedQueue, bring_queues, save_queue
-from sciextract.store.sqlite import local_time
 from sciextract.workflows.adjudicate import refresh_disagreements
 from sciextract.workflows.disagreements import Decisions
 

@@ -23,17 +23,13 @@ from sciextract.errors import (
 )
 from sciextract.store.filesystem import free_bytes
 from sciextract.store.sqlite import (
-    KEPT_ASIDE,
     check_project,
     connect,
-    damaged,
     has_log,
-    is_sound,
-    problems,
     settle,
     snapshot,
-    translated,
 )
+from sciextract.store.sqlite_errors import KEPT_ASIDE, damaged, problems, translated
 
 KEPT = 10
 MANUAL = "asked for"
@@ -121,6 +117,21 @@ def list_backups(project: Path) -> list[Backup]:
 def newest_sound(project: Path) -> Backup | None:
     """The newest backup of a project that SQLite finds sound."""
     return next((backup for backup in list_backups(project) if is_sound(backup.path)), None)
+
+
+def is_sound(path: Path, *, quick: bool = False) -> bool:
+    """Whether a file that nobody writes is a project without damage.
+
+    Args:
+        path: The file.
+        quick: Leave out whether indexes agree with their tables, which takes most of the time.
+    """
+    try:
+        check_project(path)
+        with closing(connect(path, "immutable")) as connection:
+            return not problems(connection, quick=quick)
+    except (ProjectError, sqlite3.Error):
+        return False
 
 
 def save_copy(connection: sqlite3.Connection, project: Path) -> Path:

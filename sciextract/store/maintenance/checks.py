@@ -15,15 +15,8 @@ from sciextract.store import documents, events, state_tables
 from sciextract.store.document_state import DocumentState
 from sciextract.store.documents import decode_annotations, digest_of
 from sciextract.store.rows import ItemRow, original_of
-from sciextract.store.sqlite import (
-    UNREADABLE,
-    WRONG_VALUES,
-    decoded,
-    first_value,
-    problems,
-    snapshot,
-    storable,
-)
+from sciextract.store.sqlite import first_value, snapshot, storable
+from sciextract.store.sqlite_errors import UNREADABLE, WRONG_VALUES, decoded, problems
 from sciextract.store.state_tables import load_rows
 from sciextract.store.tables import find_alterations
 

@@ -19,16 +19,8 @@ from sciextract.store.maintenance import checks
 from sciextract.store.maintenance.backup import Backup, folder_of, list_backups, newest_sound
 from sciextract.store.maintenance.checks import CheckResult, Severity
 from sciextract.store.opening import open_project
-from sciextract.store.sqlite import (
-    SOUND_WAL,
-    VERSION,
-    WRONG_VALUES,
-    check_project,
-    connect,
-    has_log,
-    mode_for,
-    read_only,
-)
+from sciextract.store.sqlite import SOUND_WAL, VERSION, check_project, connect, has_log, mode_for
+from sciextract.store.sqlite_errors import WRONG_VALUES, read_only
 
 _SHOWN = 20
 _Check = Callable[[sqlite3.Connection], Iterable[CheckResult]]

@@ -32,7 +32,8 @@ from sciextract.store.maintenance.backup import (
     newest_sound,
     restore,
 )
-from sciextract.store.sqlite import connect, problems
+from sciextract.store.sqlite import connect
+from sciextract.store.sqlite_errors import problems
 from sciextract.store.state_tables import find_differing
 from tests.unit.store.processes import running, said
 from tests.unit.store.projects import guess, new_project, place, put

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sciextract.documents.annotations import LabelScore, Span, State
-from sciextract.store import EntityRef, EntityRow, LinkRef, Project, RelationRef, events, sqlite
+from sciextract.store import EntityRef, EntityRow, LinkRef, Project, RelationRef, events
 from sciextract.store.events import Change, change_of, decode, encode, fits, replay
 from sciextract.store.rows import from_values, to_values
 from sciextract.store.state_tables import find_differing, rebuild
@@ -48,7 +48,7 @@ def test_the_order_of_the_log_is_not_the_clock(
 
 
 def test_times_are_utc_and_sort_as_text() -> None:
-    earlier, later = sqlite.now(), sqlite.now()
+    earlier, later = events.now(), events.now()
     assert earlier <= later
     assert earlier.endswith("+00:00")
     assert len(earlier) == len(later) == 32

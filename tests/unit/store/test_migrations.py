@@ -17,8 +17,9 @@ from sciextract.errors import (
 )
 from sciextract.store import open_project
 from sciextract.store.maintenance import backup
+from sciextract.store.maintenance.backup import is_sound
 from sciextract.store.maintenance.doctor import examine
-from sciextract.store.sqlite import OLDEST_VERSION, VERSION, is_sound
+from sciextract.store.sqlite import OLDEST_VERSION, VERSION
 from tests.unit.store.processes import running, said
 from tests.unit.store.released import SCRIPT, load, state_of
 

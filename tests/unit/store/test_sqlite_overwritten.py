@@ -9,7 +9,7 @@ import pytest
 
 from sciextract.errors import ProjectDamagedError, ProjectReplacedError
 from sciextract.store import create_project, open_project, sqlite
-from sciextract.store.sqlite import problems
+from sciextract.store.sqlite_errors import problems
 from tests.unit.store.projects import guess, new_project, place, put, small_schema
 
 

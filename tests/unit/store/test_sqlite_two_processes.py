@@ -14,7 +14,7 @@ import pytest
 
 from sciextract.errors import ProjectBusyError, ProjectReplacedError
 from sciextract.store import Project, open_project, sqlite
-from sciextract.store.sqlite import problems
+from sciextract.store.sqlite_errors import problems
 from sciextract.store.state_tables import find_differing
 from tests.unit.store.processes import running, said, tell
 from tests.unit.store.projects import guess, new_project, place, put

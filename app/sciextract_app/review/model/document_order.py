@@ -13,7 +13,7 @@ from sciextract.store.coverage import Type
 from sciextract.store.queries import present
 from sciextract.store.review import DocumentSummary, Sort, document_summaries, sorted_documents
 from sciextract.store.search import Query
-from sciextract.store.sqlite import translated
+from sciextract.store.sqlite_errors import translated
 from sciextract_app.shared.view_models import named
 
 _SHOWN_NAME = 28

@@ -22,8 +22,7 @@ from sciextract.store import (
     RelationRow,
     review,
 )
-from sciextract.store.events import read_event
-from sciextract.store.sqlite import local_time
+from sciextract.store.events import local_time, read_event
 from sciextract.vocabulary.links import linked_name
 from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState

@@ -13,7 +13,7 @@ from sciextract.errors import FormatError, UsageError
 from sciextract.inference.model_folder import AUTO
 from sciextract.store import events, label_changes, review
 from sciextract.store.coverage import find_layers
-from sciextract.store.sqlite import replaced
+from sciextract.store.sqlite_errors import replaced
 from sciextract_app.adjudication.screen import MERGED
 from sciextract_app.review.keys import bulk
 from sciextract_app.review.model.saved_queues import suggested_name
