@@ -313,9 +313,8 @@ def _annotate_sources(sources: list[str], options: AnnotateOptions) -> ExitCode:
             whole = f"the parts in {options.parts} are whole"
             message = f"interrupted; {whole}, {count} abstracts from this run"
             say("", message, "to resume, repeat the command")
-        elif options.unordered:
-            hint = "--parts FOLDER can be resumed in any order"
-            say("", f"interrupted after {count} abstracts", hint)
+        elif in_processes:
+            say("", f"interrupted after {count} abstracts", "--parts FOLDER can be resumed")
         else:
             say("", *describe_interruption(options.target(), count))
         return ExitCode.INTERRUPTED

@@ -34,7 +34,7 @@ from sciextract.scale.predicting import (
     quarantine,
     tasks_of,
 )
-from sciextract.scale.shards import Pass, remaining_chunks
+from sciextract.scale.shards import remaining_chunks
 from sciextract.scale.worker import WorkerDiedError, WorkerProcess
 
 MOST_STARTS = 3
@@ -359,7 +359,6 @@ class ProcessEngine:
         timeout: Seconds that a record may take, from its own start.
         note: Called when a worker was replaced.
         under_way: Called with the number of records that are done and whose chunks have not been given back.
-        through: What records go through before they are cut into chunks.
         isolated: Whether workers predict even inputs that do not pay for the start of one, so that a record
             that crashes or hangs the network never takes this process with it.
     """
@@ -368,12 +367,11 @@ class ProcessEngine:
     timeout: float = TIMEOUT_SECONDS
     note: Callable[[str], None] = lambda _: None
     under_way: Callable[[int], None] = lambda _: None
-    through: Pass = iter
     isolated: bool = True
 
     def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
         """The result of every chunk that is not done: see :class:`~sciextract.scale.interface.Engine`."""
-        chunks = remaining_chunks(work, done, self.through)
+        chunks = remaining_chunks(work, done)
         paths = [Path(path) for shard in work.shards for path in shard.paths]
         # Reading ahead must never wait: files and folders, but neither pipes nor URLs.
         if not self.isolated and all(path.is_file() or path.is_dir() for path in paths):

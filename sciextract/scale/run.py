@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
-from sciextract.documents.document import Document, ModelId
+from sciextract.documents.document import ModelId
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import UsageError
-from sciextract.formats.base import BadRecord
 from sciextract.formats.inputs import QUARANTINE, expand_inputs
-from sciextract.formats.lazy import LazyItem
 from sciextract.formats.opening import is_url, without_file_scheme
 from sciextract.inference.batching import AUTO as AUTO_DEVICE
 from sciextract.inference.batching import CPU
@@ -34,14 +32,12 @@ from sciextract.scale.parts import (
     open_object_store,
     open_parts,
     quarantine,
-    read_quarantine,
 )
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.shards import plan_shards
 from sciextract.workflows.annotate import Listener, RunCounts
 from sciextract.workflows.annotate_job import SINGLE, Report, Target, note_at_the_end
 from sciextract.workflows.model_choice import ModelChoice, check_schema
-from sciextract.workflows.output import EarlierRun
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig
@@ -54,14 +50,12 @@ class Identified:
     Attributes:
         choice: The choice with the model's folder, so that every worker loads the same one; one thread.
         model: Name and hash.
-        model_of: The model that predicts a document.
         config: What it predicts.
         notes: For the user.
     """
 
     choice: ModelChoice
     model: ModelId
-    model_of: Callable[[Document], ModelId]
     config: ModelConfig
     notes: tuple[str, ...] = ()
 
@@ -88,7 +82,7 @@ def identify(choice: ModelChoice) -> Identified:
 
         both = AutoExtractor(lambda name: Extractor.load(name, options), 1)  # loads none here
         fixed = replace(choice, options=options)
-        return Identified(fixed, both.model, both.model_of, both.config, tuple(notes))
+        return Identified(fixed, both.model, both.config, tuple(notes))
     from sciextract.inference.model_folder import locate_model, open_folder
     from sciextract.workflows.models.choice import find_chosen
 
@@ -100,7 +94,7 @@ def identify(choice: ModelChoice) -> Identified:
         options = replace(options, batch_size=None, batch_tokens=None)
     model = ModelId(folder.config.name, folder.hash)
     fixed = replace(choice, model=str(folder.path.resolve()), options=options)
-    return Identified(fixed, model, lambda _: model, folder.config, tuple(notes))
+    return Identified(fixed, model, folder.config, tuple(notes))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,27 +235,20 @@ def annotate_into_stream(
     """
     if target.export != _EXPORT:
         raise UsageError("several workers write lines", "add --to jsonl, or --parts FOLDER")
-    if target.resume and not ordered:
-        problem = "--unordered and --resume cannot be combined"
-        raise UsageError(problem, "--parts FOLDER can be resumed in any order")
+    if target.resume:
+        problem = "--resume is for one process, not for several workers"
+        raise UsageError(problem, "--parts FOLDER: the same command resumes it")
     inputs = expand_inputs(request.inputs)
     shards = plan_shards(inputs, request.input_format)
     target.check(inputs, candidates=request.choice.candidates)
     model = request.model(listener)
     kept = _Quarantine(target)
-    earlier = target.earlier(model.model_of)
-    rest = _Rest(earlier, kept.earlier, listener) if earlier is not None else None
-    chunk_size = CHUNK_SIZE
-    if isinstance(engine, ProcessEngine):
-        # Processes give lines back as they come; other engines send whole chunks around.
-        chunk_size = model.choice.options.records_a_call
-        engine = replace(engine, through=rest or engine.through)
-    elif rest is not None:
-        problem = "this engine cannot continue with a file"
-        raise UsageError(problem, "--parts FOLDER continues by itself: the same command again")
+    # Processes give lines back as they come; other engines send whole chunks around.
+    by_line = isinstance(engine, ProcessEngine)
+    chunk_size = model.choice.options.records_a_call if by_line else CHUNK_SIZE
     work = request.work(shards, model, chunk_size, ordered)
     started = time.monotonic()
-    with target.destination(earlier) as destination:
+    with target.destination() as destination:
 
         def write(result: ChunkResult) -> None:
             if result.data:
@@ -269,43 +256,17 @@ def annotate_into_stream(
             kept.add(result)
 
         counts = _collect(engine.results(work, {}), write, listener)
-    if earlier is not None:
-        earlier.check_end()
     request.final_notes(counts, listener)
-    left_out = counts.bad, counts.quarantined + (rest.left_out if rest else 0)
     return Report(
-        counts, earlier.documents if earlier else 0, left_out, time.monotonic() - started,
-        model.model, _EXPORT, target.path, {}, kept.place,
+        counts, 0, (counts.bad, counts.quarantined), time.monotonic() - started, model.model,
+        _EXPORT, target.path, {}, kept.place,
     )  # fmt: skip
-
-
-class _Rest:
-    """Leaves out the records whose lines a file has already, and those that are kept aside."""
-
-    def __init__(self, earlier: EarlierRun, kept_aside: set[str], listener: Listener) -> None:
-        self.left_out = 0
-        self._earlier = earlier
-        self._kept_aside = kept_aside
-        self._listener = listener
-
-    def __call__(self, items: Iterator[LazyItem]) -> Iterator[LazyItem]:
-        for item in items:
-            if self._kept_aside and item.digest().hex() in self._kept_aside:
-                self.left_out += 1
-                continue
-            read = item.read() if self._earlier.line is not None else None
-            if read is None or isinstance(read, BadRecord):
-                yield item  # a bad record has no line
-                continue
-            self._earlier.take(read.document)
-            self._listener.before(self._earlier.documents)
 
 
 class _Quarantine:
     """The file of quarantined records next to an output file; on standard output there is none.
 
     Attributes:
-        earlier: Digests of what an earlier run has put there.
         place: Its path when there are records in it, else empty.
     """
 
@@ -315,12 +276,9 @@ class _Quarantine:
         self._path = path and path.with_name(f"{path.stem}.{QUARANTINE}")
         if path is not None and path.exists() and not path.is_file():
             self._path = None
-        self.earlier: set[str] = set()
-        if self._path is not None and target.resume:
-            self.earlier = {str(why.get("digest")) for _, why in read_quarantine(self._path)}
-        elif self._path is not None:
+        if self._path is not None:
             self._path.unlink(missing_ok=True)
-        self.place = str(self._path) if self.earlier else ""
+        self.place = ""
 
     def add(self, result: ChunkResult) -> None:
         for problem in result.problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, islice
 
 from sciextract.errors import FormatError
@@ -15,9 +15,6 @@ from sciextract.scale.interface import Chunk, ChunkKey, InputChangedError, Input
 
 SHARD_BYTES = 4 << 20
 """Small files share a shard up to this size, so that a folder of abstracts is not a folder of as many parts."""
-
-Pass = Callable[[Iterator[LazyItem]], Iterator[LazyItem]]
-"""What records go through before they are cut into chunks."""
 
 
 def plan_shards(inputs: Sequence[str], format_id: str | None) -> tuple[InputShard, ...]:
@@ -51,7 +48,7 @@ def plan_shards(inputs: Sequence[str], format_id: str | None) -> tuple[InputShar
     return tuple(InputShard(number, tuple(group), alone) for number, group in enumerate(groups))
 
 
-def read_chunks(shard: InputShard, work: Work, through: Pass = iter) -> Iterator[Chunk]:
+def read_chunks(shard: InputShard, work: Work) -> Iterator[Chunk]:
     """The records of a shard, ``work.chunk_size`` at a time; the last chunk has fewer, and may have none.
 
     Raises:
@@ -66,7 +63,7 @@ def read_chunks(shard: InputShard, work: Work, through: Pass = iter) -> Iterator
                 raise
             yield ParsedItem(BadRecord(error))
 
-    items = through(read())
+    items = read()
     for number in count():
         some = tuple(islice(items, work.chunk_size))
         last = len(some) < work.chunk_size
@@ -75,12 +72,10 @@ def read_chunks(shard: InputShard, work: Work, through: Pass = iter) -> Iterator
             return
 
 
-def remaining_chunks(
-    work: Work, done: Mapping[ChunkKey, str], through: Pass = iter
-) -> Iterator[Chunk]:
+def remaining_chunks(work: Work, done: Mapping[ChunkKey, str]) -> Iterator[Chunk]:
     """The chunks of all shards that are not done, each checked: see :func:`check_unchanged`."""
     for shard in work.shards:
-        for chunk in read_chunks(shard, work, through):
+        for chunk in read_chunks(shard, work):
             if chunk.key in done:
                 check_unchanged(chunk, done, shard)
             else:

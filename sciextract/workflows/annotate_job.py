@@ -108,14 +108,14 @@ class Target:
         return EarlierRun(path, model_of) if path and os.path.isfile(path) else None
 
     @contextmanager
-    def destination(self, earlier: EarlierRun | None) -> Iterator[TextIO | Path]:
+    def destination(self, *, append: bool = False) -> Iterator[TextIO | Path]:
         """Where a writer writes: a stream, closed at the end, or a path that is put in place then."""
         if self.path is not None and not self.is_stream:
             with whole_output(Path(self.path)) as partial:
                 yield partial
             return
         if self.path is not None:
-            stream: Any = OutputFile(self.path, append=earlier is not None)
+            stream: Any = OutputFile(self.path, append=append)
         else:
             encoding = None if self.export else getattr(sys.stdout, "encoding", None)
             stream = StandardOutput(encoding or "utf-8", is_view=self.export is None)
@@ -216,7 +216,7 @@ class AnnotateJob:
         earlier = self.target.earlier(getattr(predictor, "model_of", lambda _: predictor.model))
         if earlier is not None:
             items = earlier.remaining(items, listener.before)
-        with self.target.destination(earlier) as destination:
+        with self.target.destination(append=earlier is not None) as destination:
             gold: deque[Annotations] = deque()
             shown = schema or display_schema(predictor.config)
             if self.target.export is None:

@@ -10,6 +10,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -378,24 +379,19 @@ def write_whole(output: str | None, strict: bool, write: Callable[[Any], _Made])
 _OTHER_RUN = "give the inputs of the first run in the same order, or choose another --output"
 
 
+@dataclass(slots=True)
 class EarlierRun:
     """The complete lines of an output file, one at a time, so that memory stays constant.
 
-    Args:
+    Attributes:
         path: The file.
         model_of: The model that predicts a document now.
-
-    Attributes:
-        line: The next line; ``None`` behind the last one.
         documents: Documents found done so far.
     """
 
-    def __init__(self, path: str, model_of: Callable[[Document], ModelId]) -> None:
-        self._path = path
-        self._model_of = model_of
-        self._lines = self._read()
-        self.line = next(self._lines, None)
-        self.documents = 0
+    path: str
+    model_of: Callable[[Document], ModelId]
+    documents: int = 0
 
     def remaining(
         self, items: Iterable[ReadItem], on_skipped: Callable[[int], None]
@@ -408,52 +404,46 @@ class EarlierRun:
             OutputError: A line is of another format or document, or there are more lines than documents.
             ModelMismatchError: Another model wrote the file.
         """
+        lines = self._read()
         for item in items:
-            if self.line is None or isinstance(item, BadRecord):
+            line = None if isinstance(item, BadRecord) else next(lines, None)
+            if line is None or isinstance(item, BadRecord):
                 yield item
             else:
-                self.take(item.document)
+                self._check(line, item.document)
                 on_skipped(self.documents)
-        self.check_end()
+        if next(lines, None) is not None:
+            problem = f"{self.path} holds more than the {self.documents} documents of the inputs"
+            raise OutputError(problem, _OTHER_RUN)
 
     def _read(self) -> Iterator[bytes]:
         """Complete lines; a torn rest is cut off after the last one, when all have been found right."""
         end = 0
-        with open(self._path, "rb") as stream:
+        with open(self.path, "rb") as stream:
             for line in stream:
                 if not line.endswith(b"\n"):
                     break
                 end += len(line)
                 yield line
-        with reported_as(self._path):
-            os.truncate(self._path, end)
+        with reported_as(self.path):
+            os.truncate(self.path, end)
 
-    def check_end(self) -> None:
-        """Refuse lines that are left when the inputs have come to their end.
-
-        Raises:
-            OutputError: There is one.
-        """
-        if self.line is not None:
-            problem = f"{self._path} holds more than the {self.documents} documents of the inputs"
-            raise OutputError(problem, _OTHER_RUN)
-
-    def take(self, document: Document) -> None:
-        """Count the next line, and hold it against the document that should have made it.
+    def _check(self, line: bytes, document: Document) -> None:
+        """Count a line, and hold it against the document that should have made it.
 
         Raises:
             OutputError: It is of another format or document.
             ModelMismatchError: Another model wrote it.
         """
         self.documents += 1
-        place = f"{self._path}:{self.documents}"
+        place = f"{self.path}:{self.documents}"
         record = None
         with suppress(ValueError, RecursionError):
-            record = json.loads(self.line or b"")
+            record = json.loads(line)
         if not isinstance(record, dict) or "schema_version" not in record:
             problem = f"{place}: this is not a line of --to jsonl"
             raise OutputError(problem, "choose another --output")
-        model, found = self._model_of(document), record.get("model")
+        model, found = self.model_of(document), record.get("model")
         if found != {"name": model.name, "hash": model.hash}:
             other = "no model"
             if isinstance(found, dict):
@@ -468,4 +458,3 @@ class EarlierRun:
         if record.get("text_sha256") != document.text_sha256:
             text = f"a different text of {quoted(document.doc_key)} than the input"
             raise OutputError(f"{place}: the line holds {text}", _OTHER_RUN)
-        self.line = next(self._lines, None)

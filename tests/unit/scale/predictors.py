@@ -15,7 +15,7 @@ from sciextract.workflows.model_choice import ModelChoice
 from tests.cli.fakes import CONFIG, MODEL, RuleExtractor
 
 HERE = "tests.unit.scale.predictors"
-IDENTIFIED = Identified(ModelChoice(options=RunOptions(threads=1)), MODEL, lambda _: MODEL, CONFIG)
+IDENTIFIED = Identified(ModelChoice(options=RunOptions(threads=1)), MODEL, CONFIG)
 
 
 class Poisoned(RuleExtractor):

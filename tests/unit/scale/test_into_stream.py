@@ -1,4 +1,4 @@
-"""One ordered file: the bytes of one process, and ``--resume`` where quarantined records have no lines."""
+"""One ordered file: the bytes of one process, without the records that cannot be predicted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sciextract.errors import ExitCode, OutputError, UsageError
+from sciextract.errors import ExitCode, UsageError
 from sciextract.scale.processes import ProcessEngine
 from sciextract.scale.run import annotate_into_stream
 from sciextract.workflows.annotate import Listener
@@ -21,35 +21,24 @@ from tests.unit.scale.support import (
 )
 
 
-def run(
-    source: str, path: Path, predictor: str = "rule", *, resume: bool = False, ordered: bool = True
-) -> Report:
+def run(source: str, path: Path, predictor: str = "rule", *, ordered: bool = True) -> Report:
     return annotate_into_stream(
         request_for(source, predictor=predictor),
         ProcessEngine(2),
-        Target("jsonl", str(path), resume),
+        Target("jsonl", str(path)),
         ordered,
         Listener(),
     )
 
 
-def test_a_torn_file_is_made_whole_around_what_is_missing(tmp_path: Path) -> None:
+def test_what_is_missing_is_counted_and_kept_aside(tmp_path: Path) -> None:
     bad = '{"id": "torn", \n'
     source = given(tmp_path / "in.jsonl", lines(8, d2="RAISE") + bad + lines(9, d8="RAISE"))
     path, kept = tmp_path / "out.jsonl", tmp_path / "out.quarantine.jsonl"
     report = run(source, path, "poisoned")
     assert report.exit_code == ExitCode.PARTIAL and report.left_out == (1, 2)
     assert report.quarantine == str(kept) and kept.read_text().count("\n") == 2
-    whole = path.read_bytes()
-    assert whole == expected(work_of([source], "poisoned"))
-    path.write_bytes(whole[: len(whole) // 2])
-    report = run(source, path, "poisoned", resume=True)
-    assert path.read_bytes() == whole and kept.read_text().count("\n") == 2
-    assert report.left_out == (1, 2) and report.resumed + report.counts.documents == 15
-    path.write_bytes(whole + whole[-100:] + b"\n")
-    with pytest.raises(OutputError, match="not a line of"):
-        given(tmp_path / "in.jsonl", lines(8, d2="RAISE") + bad + lines(10, d8="RAISE"))
-        run(source, path, "poisoned", resume=True)
+    assert path.read_bytes() == expected(work_of([source], "poisoned"))
 
 
 def test_any_order_has_the_same_lines(tmp_path: Path) -> None:
@@ -68,12 +57,9 @@ def test_without_results_no_file_is_left(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_together(tmp_path: Path) -> None:
     source, path = given(tmp_path / "in.jsonl", lines(1)), tmp_path / "out.jsonl"
-    with pytest.raises(UsageError, match="cannot be combined"):
-        run(source, path, resume=True, ordered=False)
+    with pytest.raises(UsageError, match="for one process"):
+        target = Target("jsonl", str(path), resume=True)
+        annotate_into_stream(request_for(source), InProcess(), target, True, Listener())
     target = Target("scierc", str(path))
     with pytest.raises(UsageError, match="several workers write lines"):
-        annotate_into_stream(request_for(source), InProcess(), target, True, Listener())
-    path.write_bytes(expected(work_of([source])))
-    with pytest.raises(UsageError, match="cannot continue with a file"):
-        target = Target("jsonl", str(path), resume=True)
         annotate_into_stream(request_for(source), InProcess(), target, True, Listener())
