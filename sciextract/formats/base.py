@@ -177,11 +177,9 @@ class Place:
         text = ": ".join(part for part in parts if part)
         return FormatError(text, path=self.path, line=self.line, hint=hint)
 
-    def unexpected(
-        self, value: object, allowed: str, *, field: str = "", hint: str = ""
-    ) -> FormatError:
+    def unexpected(self, value: object, allowed: str, *, field: str = "") -> FormatError:
         """An error that also names the value found, and what is allowed in its place."""
-        return self.error(f"{quoted(value)} found; expected {allowed}", field=field, hint=hint)
+        return self.error(f"{quoted(value)} found; expected {allowed}", field=field)
 
 
 class Reader(Protocol):

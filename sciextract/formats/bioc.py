@@ -145,13 +145,13 @@ class _Reading:
     def document(self) -> AnnotatedDocument:
         record = self._record
         containers = [part for passage in self._passages for part in passage.containers]
-        containers.append((record, "document"))
+        containers.append((record, ""))
         read = partial(self._read_mentions, containers)
         items, (text, self._by_ref, self._by_place) = in_fitting_unit(read)
         self._items = items
-        for index, (container, field) in enumerate(containers):
-            where = _field_of(field, "relations")
-            for relation, name in items.objects(container.get("relations"), where, LOOSE):
+        for index, (container, prefix) in enumerate(containers):
+            listed = container.get("relations")
+            for relation, name in items.objects(listed, f"{prefix}relations", LOOSE):
                 with items.leaving_out(LOOSE):
                     self._add_relation(relation, name, index)
         self._add_attributes(None, infons_of(record))
@@ -172,9 +172,9 @@ class _Reading:
         text = BiocText(self._passages, unit, self._place)
         self._items = items = CorpusItems(self._place, self._provenance)
         self._by_ref, self._by_place = {}, {}
-        for index, (container, field) in enumerate(containers):
-            where = _field_of(field, "annotations")
-            for annotation, name in items.objects(container.get("annotations"), where):
+        for index, (container, prefix) in enumerate(containers):
+            listed = container.get("annotations")
+            for annotation, name in items.objects(listed, f"{prefix}annotations"):
                 with items.leaving_out():
                     self._add_mention(annotation, text, name, index)
         return items, (text, self._by_ref, self._by_place)
@@ -243,10 +243,6 @@ class _Reading:
             allowed = f"ids of annotations: {', '.join(sorted(self._by_ref)[:8]) or 'none'}"
             raise self._place.unexpected(ref, allowed, field=f"{field}.refid")
         return entity
-
-
-def _field_of(parent: str, name: str) -> str:
-    return name if parent == "document" else f"{parent}.{name}"
 
 
 def to_bioc(document: AnnotatedDocument, safe: Callable[[str], str] = str) -> BioCDocument:

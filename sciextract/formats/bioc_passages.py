@@ -27,7 +27,7 @@ class TextPassage:
         infons: The passage's own infons.
         pieces: Offset and text of the passage, or of each of its sentences where only these have text.
         sentences: Offset and text of its sentences.
-        containers: The passage and its sentences with the names of their fields.
+        containers: The passage and its sentences, each with what its fields' names begin with.
     """
 
     infons: dict[str, object]
@@ -50,9 +50,9 @@ def passages_at(record: Record, place: Place) -> list[TextPassage]:
     """
     found = []
     for passage, field in objects_at(record["passages"], "passages", place):
-        containers, sentences = [(passage, field)], []
+        containers, sentences = [(passage, f"{field}.")], []
         for sentence, name in objects_at(passage.get("sentences"), f"{field}.sentences", place):
-            containers.append((sentence, name))
+            containers.append((sentence, f"{name}."))
             sentences.append(_piece(sentence, name, place))
         own = _piece(passage, field, place)
         pieces = [own] if own[1] else sentences

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -456,12 +456,12 @@ class BratWriter(FolderWriter):
                 value = attribute.value and name_of(attribute.value)
                 seen.append((name_of(label), value))
                 yield f"A{len(seen)}\t{' '.join(filter(None, (seen[-1][0], name, value)))}"
-        self._configuration.see(
-            {name_of(entity.label) for entity in written},
-            {name_of(label) for *_, label in relations},
-            groups,
-            seen,
-        )
+        configuration = self._configuration
+        for label_name, value in seen:
+            configuration.values_of(label_name).update({value: None} if value else {})
+        configuration.entities |= dict.fromkeys(sorted(name_of(item.label) for item in written))
+        configuration.relations |= dict.fromkeys(sorted(name_of(link[2]) for link in relations))
+        configuration.has_clusters |= bool(groups)
 
 
 class Configuration:
@@ -471,10 +471,10 @@ class Configuration:
         self._schema = schema
         self._labels = labels
         types = (schema.entity_labels, schema.relation_labels) if schema else ((), ())
-        self._entities, self._relations = (
+        self.entities, self.relations = (
             dict.fromkeys(map(labels.name_of, listed)) for listed in types
         )
-        self._has_clusters = schema is None or schema.coreference
+        self.has_clusters = schema is None or schema.coreference
         name_of = labels.name_of
         any_of = {ANY_TYPE: _ANY_ENTITY, f"{RELATION_PREFIX}{ANY_TYPE}": _ANY_RELATION}
         self._attributes: dict[str, tuple[list[str], dict[str, None]]] = {}
@@ -484,30 +484,19 @@ class Configuration:
             values = dict.fromkeys(map(name_of, kind.values))
             self._attributes[name_of(kind.label)] = targets, values
 
-    def see(
-        self,
-        entities: set[str],
-        relations: set[str],
-        groups: Collection[object],
-        attributes: Iterable[tuple[str, str]],
-    ) -> None:
-        """Add the types of one document, which has such groups of mentions, and such values of attributes."""
-        for name, value in attributes:
-            known = self._attributes.setdefault(name, ([_ANY_ENTITY, _ANY_RELATION], {}))
-            known[1].update({value: None} if value else {})
-        self._entities |= dict.fromkeys(sorted(entities))
-        self._relations |= dict.fromkeys(sorted(relations))
-        self._has_clusters |= bool(groups)
+    def values_of(self, attribute: str) -> dict[str, None]:
+        """The values of an attribute so far; one that the schema does not know may stand on anything."""
+        return self._attributes.setdefault(attribute, ([_ANY_ENTITY, _ANY_RELATION], {}))[1]
 
     def annotation_conf(self) -> str:
         """Which types there are, and which relations may join which."""
         any_pair = f"Arg1:{_ANY_ENTITY}, Arg2:{_ANY_ENTITY}"
         # Mentions may nest and overlap, which brat reports without the line OVERLAP.
-        lines = ["[entities]", *self._entities, "\n[relations]"]
+        lines = ["[entities]", *self.entities, "\n[relations]"]
         lines.append(f"<OVERLAP>\t{any_pair}, <OVL-TYPE>:<ANY>")
         types = self._schema.relations if self._schema else ()
         known = {self._labels.name_of(relation.label): relation for relation in types}
-        for name in self._relations:
+        for name in self.relations:
             relation = known.get(name)
             pairs = relation.pairs if relation else ()
             symmetric = relation is not None and relation.symmetric
@@ -523,7 +512,7 @@ class Configuration:
             kind = ", <REL-TYPE>:symmetric" if symmetric else ""
             for head, names in tails.items():
                 lines.append(f"{name}\tArg1:{head}, Arg2:{'|'.join(names)}{kind}")
-        if self._has_clusters:
+        if self.has_clusters:
             lines.append(f"{COREFERENCE}\t{any_pair}, <REL-TYPE>:symmetric-transitive")
         lines += ["\n[events]", "\n[attributes]"]
         for name, (on, values) in self._attributes.items():
@@ -535,7 +524,7 @@ class Configuration:
         """The labels that names stand for, and the colours of the schema."""
         changed = self._labels.changed
         lines = ["[labels]"]
-        for name in (*self._entities, *self._relations, *self._attributes):
+        for name in (*self.entities, *self.relations, *self._attributes):
             label = changed.get(name, name) or "mention without a type"
             if label.isprintable() and "|" not in label:
                 lines.append(f"{name} | {label}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from itertools import pairwise
 from operator import ne
 from pathlib import Path
 from typing import TextIO
 
-from sciextract.documents.annotations import TokenRange
+from sciextract.documents.annotations import NOT_REJECTED, Annotations, TokenRange
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError
 from sciextract.formats.base import (
@@ -27,7 +28,7 @@ from sciextract.formats.base import (
     readable_lines,
 )
 from sciextract.formats.items import CorpusItems
-from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, entity_layers
+from sciextract.formats.layers import LINE_BREAKS, LabelNames, entities_in_text, token_layers
 from sciextract.formats.sink import LineWriter
 from sciextract.formats.tagged_tokens import TAG, TaggedRange, flat, tagged_ranges, tags_of
 from sciextract.text.characters import without_surrogates
@@ -179,7 +180,11 @@ class ConllWriter(LineWriter):
 
     def write(self, document: AnnotatedDocument) -> None:
         entities_in_text(document)
-        layers = entity_layers(document, self.losses)
+        given = document.annotations.in_states(NOT_REJECTED)
+        layers = token_layers(replace(document, annotations=Annotations(given.entities)))
+        self.losses.update(layers.losses)
+        self.lose("relation", len(given.relations))
+        self.lose("cluster", len(given.clusters))
         table = layers.table
         strings = table.strings(document.document.text)
         forms = [*map(written_form, strings)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -142,8 +143,7 @@ class CorpusItems:
 
     def entity(self, fragments: Sequence[Span], label: str, score: float | None = None) -> Entity:
         """Add an entity; ``fragments`` are ascending."""
-        edges = [edge for span in fragments for edge in (span.char_start, span.char_end)]
-        item_id = self._own_id("entity", *edges, label)
+        item_id = self._own_id("entity", *chain.from_iterable(fragments), label)
         made = Entity(item_id, tuple(fragments), label, score, self._state, self._provenance)
         self._entities[item_id] = made
         if len(fragments) == 1:
@@ -175,13 +175,11 @@ class CorpusItems:
         ids = sorted(unique, key=lambda mention: (unique[mention].fragments, mention))
         return self._cluster(ids, score)
 
-    def attribute(
-        self, target: Entity | Relation | None, label: str, value: str, score: float | None = None
-    ) -> None:
+    def attribute(self, target: Entity | Relation | None, label: str, value: str) -> None:
         """Say something of an item, or of the abstract; each has one value an attribute, and further ones are counted."""
         on = target.id if target else ""
         item_id = self._id("attribute", on, label)
-        made = Attribute(item_id, on, label, value, score, self._state, self._provenance)
+        made = Attribute(item_id, on, label, value, None, self._state, self._provenance)
         if self._attributes.setdefault(item_id, made).value != value:
             self.unread["second value of an attribute"] += 1
 
@@ -318,8 +316,7 @@ def in_fitting_unit(
         cuts = 0
         if unit is not CODE_POINTS:
             items.remarks[unit.remark] += 1
-            edges = [edge for span in items.spans for edge in (span.char_start, span.char_end)]
-            cuts = sum(cuts_word(text, edge) for edge in edges)
+            cuts = sum(cuts_word(text, edge) for edge in chain.from_iterable(items.spans))
         found.append(((items.unread[MISFIT], cuts), items, others))
         if not any(found[-1][0]):
             break

@@ -83,24 +83,6 @@ def token_layers(annotated: AnnotatedDocument, *, split: bool = True) -> TokenLa
     return builder.layers
 
 
-def entity_layers(annotated: AnnotatedDocument, losses: Counter[str]) -> TokenLayers:
-    """The entities in token offsets, for formats without relations and clusters: these are counted in ``losses``.
-
-    Args:
-        annotated: The document.
-        losses: Where what does not fit is counted.
-    """
-    given = annotated.annotations
-    only = replace(annotated, annotations=Annotations(given.entities))
-    layers = token_layers(only)
-    losses.update(layers.losses)
-    losses += Counter(
-        relation=sum(relation.state in NOT_REJECTED for relation in given.relations),
-        cluster=sum(cluster.state in NOT_REJECTED for cluster in given.clusters),
-    )
-    return layers
-
-
 class _TokenLayersBuilder:
     def __init__(self, document: Document, cutting: tuple[Entity, ...]) -> None:
         self._table = _split_table(document.tokens, document.text, cutting)
@@ -363,9 +345,8 @@ class LabelNames:
         changed: Label by name, of those names that are not the label itself.
     """
 
-    def __init__(self, refused: re.Pattern[str], untyped: str = "Mention") -> None:
+    def __init__(self, refused: re.Pattern[str]) -> None:
         self._refused = refused
-        self._untyped = untyped
         self._names: dict[str, str] = {}
         self._taken: set[str] = set()
         self.changed: dict[str, str] = {}
@@ -373,7 +354,7 @@ class LabelNames:
     def name_of(self, label: str) -> str:
         """The name that stands for ``label``; the same at every call."""
         if label not in self._names:
-            name = base = self._refused.sub("_", label) or self._untyped
+            name = base = self._refused.sub("_", label) or "Mention"
             number = 1
             while name in self._taken:
                 number += 1

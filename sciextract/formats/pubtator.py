@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple, TypeAlias
 from urllib.parse import quote, unquote
 
-from sciextract.documents.annotations import NOT_REJECTED, Entity, Span
+from sciextract.documents.annotations import NOT_REJECTED, Entity
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LINK
 from sciextract.errors import FormatError
@@ -42,48 +43,38 @@ _SEPARATORS = re.compile(r"[|;,]")
 _REFUSED = re.compile(r"[\t\r\n\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotationLine:
-    """A line with a mention.
+class _Mention(NamedTuple):
+    """An entity and what its line says besides.
 
     Attributes:
-        span: Its range in title, one character, and abstract.
-        label: The type, as sciextract has it.
-        identifier: Its identifiers in data bases, as they stand there; empty where it has none.
-        own: Our own identifiers, but for the one of a label.
+        entity: The entity.
+        concepts: What a relation may call it: its identifier, the parts of a composite one, our own ones.
         others: How many columns stand behind the identifier.
     """
 
-    span: Span
-    label: str
-    identifier: str = ""
-    own: tuple[str, ...] = ()
-    others: int = 0
-
-    @property
-    def concepts(self) -> set[str]:
-        """What a relation may call it: its identifier, and the parts of a composite one."""
-        return {self.identifier, *_SEPARATORS.split(self.identifier), *self.own} - {""}
+    entity: Entity
+    concepts: set[str]
+    others: int
 
 
-def nearest_pair(
-    mentions: Sequence[AnnotationLine], head: str, tail: str
-) -> tuple[int, int] | None:
-    """The indices of the two mentions of these identifiers with the fewest characters between them.
+def _nearest_pair(
+    mentions: Sequence[_Mention], head: str, tail: str
+) -> tuple[Entity, Entity] | None:
+    """The two mentions of these identifiers with the fewest characters between them.
 
     The first pair in the text where several are as near; two different mentions if there are such.
     """
 
-    def distance(pair: tuple[int, int]) -> tuple[object, ...]:
-        one, other = (mentions[index].span for index in pair)
+    def distance(pair: tuple[Entity, Entity]) -> tuple[object, ...]:
+        one, other = (entity.span for entity in pair)
         gap = max(other.char_start - one.char_end, one.char_start - other.char_end, 0)
-        return pair[0] == pair[1], gap, one.char_start + other.char_start, one
+        return pair[0] is pair[1], gap, one.char_start + other.char_start, one
 
     heads, tails = (
-        [index for index, mention in enumerate(mentions) if concept in mention.concepts]
+        [mention.entity for mention in mentions if concept in mention.concepts]
         for concept in (head, tail)
     )
-    return min(((first, second) for first in heads for second in tails), key=distance, default=None)
+    return min(product(heads, tails), key=distance, default=None)
 
 
 def cell_of_label(label: str) -> tuple[str, list[str]]:
@@ -157,7 +148,6 @@ def read_pubtator(source: Source) -> Iterator[ReadItem]:
 
 
 _Rows: TypeAlias = list[tuple[Place, list[str]]]
-_Mentions: TypeAlias = list[tuple[AnnotationLine, Entity]]
 
 
 def _is_mention(row: list[str], place: Place) -> bool:
@@ -167,7 +157,7 @@ def _is_mention(row: list[str], place: Place) -> bool:
 
 def _read_mentions(
     items: CorpusItems, text: str, rows: _Rows, unit: Unit
-) -> tuple[CorpusItems, _Mentions]:
+) -> tuple[CorpusItems, list[_Mention]]:
     offsets, mentions = OffsetMap(text), []
     for place, row in rows:
         if _is_mention(row, place):
@@ -175,61 +165,51 @@ def _read_mentions(
                 start, end = map(int, row[1:3])
                 span = span_between(start, end, unit, offsets, row[4], place)
                 items.check_copy(row[3], [span.of(text)], place, row[4])
-                mention = _mention(row, span)
-                entity = items.entity([mention.span], mention.label)
-                mentions.append((mention, entity))
-                if mention.identifier:
-                    items.attribute(entity, LINK, mention.identifier)
+                _, _, _, _, name, identifiers, *others = [*row, ""]
+                parts = identifiers.split("|")
+                own = [part for part in parts if _OWN_IDENTIFIER.fullmatch(part)]
+                identifier = "|".join(part for part in parts if part not in own).strip()
+                entity = items.entity([span], label_of(name, own))
+                concepts = {*own}
+                if identifier not in ("", NO_IDENTIFIER, "-1"):
+                    concepts |= {identifier, *_SEPARATORS.split(identifier)} - {""}
+                    items.attribute(entity, LINK, identifier)
+                mentions.append(_Mention(entity, concepts, sum(map(bool, others))))
     return items, mentions
 
 
-def _add_links(items: CorpusItems, given: _Mentions, rows: _Rows) -> None:
+def _add_links(items: CorpusItems, given: list[_Mention], rows: _Rows) -> None:
     """Add the relations between the identifiers of mentions, then our clusters."""
-    for mention, _ in given:
+    # Mentions that share an identifier of a data base do not corefer: only ours say so.
+    groups: dict[str, list[Entity]] = {}
+    for mention in given:
         items.unread["pubtator column behind an identifier"] += mention.others
+        for concept in sorted(mention.concepts):
+            if concept.startswith(f"{OWN}C"):
+                groups.setdefault(concept, []).append(mention.entity)
     for place, row in rows:
         if not _is_mention(row, place):
             with items.leaving_out("line that is neither a mention nor a relation"):
                 _add_relation(items, given, row, place)
-    # Mentions that share an identifier of a data base do not corefer: only ours say so.
-    groups: dict[str, list[Entity]] = {}
-    for mention, entity in given:
-        for own in mention.own:
-            if own.startswith(f"{OWN}C"):
-                groups.setdefault(own, []).append(entity)
     for members in groups.values():
         items.cluster(members, None)
 
 
-def _add_relation(items: CorpusItems, given: _Mentions, row: list[str], place: Place) -> None:
+def _add_relation(items: CorpusItems, given: list[_Mention], row: list[str], place: Place) -> None:
     columns = row[1:]
     if len(columns) < 3 or not all(columns[:3]) or row[0] != place.doc_key:
         found = quoted("\t".join(row))
         raise place.error(f"{found} found; expected {_ALLOWED}")
     label, head, tail, *others = columns
-    pair = nearest_pair([mention for mention, _ in given], head, tail)
+    pair = _nearest_pair(given, head, tail)
     if pair is None:
         items.unread["pubtator relation of an identifier without a mention"] += 1
         return
-    items.relation(given[pair[0]][1], given[pair[1]][1], label_of(label, others), None)
+    items.relation(*pair, label_of(label, others), None)
     if not (head.startswith(OWN) and tail.startswith(OWN)):
         # PubTator relates concepts: which of their mentions is meant, no line says.
         kind = "relation between identifiers of pubtator, read as one of their nearest mentions"
         items.remarks[kind] += 1
-
-
-def _mention(row: list[str], span: Span) -> AnnotationLine:
-    name, *columns = row[4:]
-    parts = columns[0].split("|") if columns else []
-    own = [part for part in parts if _OWN_IDENTIFIER.fullmatch(part)]
-    identifier = "|".join(part for part in parts if part not in own).strip()
-    return AnnotationLine(
-        span,
-        label_of(name, own),
-        "" if identifier in (NO_IDENTIFIER, "-1") else identifier,
-        tuple(part for part in own if not part.startswith(_OWN_LABEL)),
-        sum(map(bool, columns[1:])),
-    )
 
 
 _REFUSED_IN_KEYS = re.compile(r"[|\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")

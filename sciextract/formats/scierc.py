@@ -7,6 +7,7 @@ unescaped tokens joined by one space; the tokens themselves are kept and written
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -102,12 +103,7 @@ def annotations_at(
     Raises:
         FormatError: A layer has a wrong shape, or a span leaves its sentence or document.
     """
-    bounds, start = [], 0
-    for index, sentence in enumerate(sentences):
-        end = start + len(sentence)
-        bounds.append(Bounds(start, end - 1, f"sentence {index}"))
-        start = end
-    return _Importer(tokens, source.provenance, place, bounds).annotations(record, chosen)
+    return _Importer(tokens, sentences, source.provenance, place).annotations(record, chosen)
 
 
 def sentences_at(value: object, place: Place) -> list[list[str]]:
@@ -131,11 +127,15 @@ class _Importer:
     """Collects the items of one record; equal items collapse into the first."""
 
     def __init__(
-        self, tokens: TokenTable, provenance: str, place: Place, bounds: list[Bounds]
+        self, tokens: TokenTable, sentences: list[list[str]], provenance: str, place: Place
     ) -> None:
         self._tokens = tokens
         self._place = place
-        self._sentences = bounds
+        edges = pairwise([0, *accumulate(map(len, sentences))])
+        self._sentences = [
+            Bounds(start, end - 1, f"sentence {number}")
+            for number, (start, end) in enumerate(edges)
+        ]
         self._document = Bounds(0, len(tokens) - 1, "the document")
         self._items = CorpusItems(place, provenance)
 

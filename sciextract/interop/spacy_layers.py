@@ -334,12 +334,10 @@ def _doc_clusters(annotations: Annotations, spans: Mapping[str, Span]) -> tuple[
     """The clusters that are not rejected, with the mentions (ids) that the Doc shows as ``spans``."""
     clusters = []
     for cluster in annotations.clusters:
-        living = spans.keys() & cluster.live_mentions
-        rows = [row for row, mention in enumerate(cluster.mentions) if mention in living]
-        if cluster.state is not State.REJECTED and rows:
-            mentions = tuple(spans[cluster.mentions[row]] for row in rows)
-            scores = tuple(cluster.mention_scores[row] for row in rows if cluster.mention_scores)
-            clusters.append(DocCluster(mentions, cluster.score, scores))
+        shown = cluster.only(spans.keys() & cluster.live_mentions)
+        if cluster.state is not State.REJECTED and shown.mentions:
+            mentions = tuple(spans[mention] for mention in shown.mentions)
+            clusters.append(DocCluster(mentions, cluster.score, shown.mention_scores))
     return tuple(clusters)
 
 
