@@ -65,8 +65,8 @@ class StartScreen(Screen[None]):
         Binding("i", f"choose('{_IMPORT}')", "import", id="start.import"),
         Binding("p", f"choose('{_PASTE}')", "paste", id="start.paste"),
         Binding("s", f"choose('{_SAMPLE}')", "sample", id="start.sample"),
-        Binding("j", "move('down')", "next", id="start.next"),
-        Binding("k", "move('up')", "previous", id="start.previous"),
+        Binding("j", "focused.cursor_down", "next", id="start.next"),
+        Binding("k", "focused.cursor_up", "previous", id="start.previous"),
         Binding("escape", "back", "back", id="start.back"),
         Binding("q", "app.quit", "quit", id="start.quit"),
     ]
@@ -137,11 +137,6 @@ class StartScreen(Screen[None]):
         """Open the project again that was left last."""
         if self._left is not None:
             self.post_message(self.Chosen(self._left))
-
-    def action_move(self, direction: str) -> None:
-        """Move in the list."""
-        choices = self.query_one(OptionList)
-        choices.action_cursor_down() if direction == "down" else choices.action_cursor_up()
 
     def on_paste(self, event: events.Paste) -> None:
         """A text was pasted: it may be abstracts."""

@@ -28,7 +28,6 @@ class Sort(StrEnum):
     UNDECIDED = "most undecided first"
     DISAGREEMENT = "most disagreement first"
     STATUS = "least done first"
-    RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +72,11 @@ _SORTED = {
     Sort.DISAGREEMENT: "SELECT document_id FROM summary ORDER BY disagreements DESC, document_id",
     Sort.STATUS: f"""SELECT p.document_id FROM progress p
         ORDER BY {_LAYERS_DONE}, {_LAYERS_BEGUN}, p.document_id""",
-    Sort.RANDOM: "SELECT document_id FROM progress",
 }
 
 
 def sorted_documents(connection: sqlite3.Connection, sort: Sort) -> list[int]:
-    """The numbers of all documents; for :attr:`Sort.RANDOM` in any order."""
+    """The numbers of all documents."""
     return [row[0] for row in connection.execute(_SORTED[sort])]
 
 

@@ -34,7 +34,6 @@ class Session:
         number: The abstract.
         item: The focused item: its kind and ids, empty for none.
         order: How undecided items follow each other.
-        seed: Of the random order.
         queue: The saved queue that is worked on, empty for none.
         places: The abstract that was open last in each saved queue.
         sure: The least score by task of suggestions that are right as often as promised, ``None`` before that is known.
@@ -45,7 +44,6 @@ class Session:
     number: int
     item: tuple[str, ...] = ()
     order: str = "text"
-    seed: int = 0
     queue: str = ""
     places: Mapping[str, int] = field(default_factory=dict)
     sure: Mapping[str, float] | None = None

@@ -36,14 +36,8 @@ def test_queue_goes_through_all_layers_in_text_order(desk: Desk) -> None:
 
 def test_other_orders_keep_the_focus(desk: Desk) -> None:
     press(desk, "tab")
-    desk.set_order(Order.RANDOM, 7)
-    assert desk.focus == EntityRef("task")
-    orders = []
-    for seed in (7, 7, 8):
-        desk.set_order(Order.RANDOM, seed)
-        orders.append([str(item) for item in desk.state.open_queue.undecided])
-    assert orders[0] == orders[1] != orders[2]
     desk.set_order(Order.UNCERTAINTY)
+    assert desk.focus == EntityRef("task")
     assert len(desk.state.open_queue.undecided) == 29
 
 

@@ -146,15 +146,15 @@ class TestResuming:
 class TestSaving:
     def test_the_list_as_it_is(self, desk: Desk, project: Project) -> None:
         listing = Listing(project)
-        listing.load(Sort.RANDOM, seed=3)
+        listing.load(Sort.UNDECIDED)
         numbers = tuple(listing.numbers)
         assert "3 of 5" not in suggested_name(listing, "")
         feedback = desk.queues.save("  some\nof them ", listing, "tagger")
         assert feedback.message.startswith(f"queue some of them {numbers.index(2) + 1} of 5")
         assert desk.number == 2
-        listing.load(Sort.RANDOM, seed=4)
+        listing.load(Sort.TEXT)
         assert read_queue(project, "some of them") == SavedQueue(
-            *("some of them", numbers, "tagger", "random", 3)
+            *("some of them", numbers, "tagger", "most undecided first")
         )
 
     def test_an_empty_list_cannot_be_saved(self, desk: Desk, project: Project) -> None:

@@ -73,7 +73,7 @@ class TestQueues:
     async def test_save_go_on_leave_and_forget(self, project: Path, size: tuple[int, int]) -> None:
         async with opened(project, size=size) as (app, pilot):
             desk = desk_of(app)
-            desk.list_by(Sort.RANDOM)
+            desk.list_by(Sort.UNCERTAINTY)
             numbers = list(desk.listing.numbers)
             await pilot.press("f4")
             await until(pilot, lambda: isinstance(app.screen, LineDialog))
@@ -228,4 +228,4 @@ class TestMessages:
         async with opened(project) as (app, _):
             found = {command.title for command in app.get_system_commands(app.screen)}
             assert {"messages", "saved queues", "save the list as a queue", "leave queue"} <= found
-            assert {"list: random", "undecided items by uncertainty"} <= found
+            assert {"list: newest first", "undecided items by uncertainty"} <= found

@@ -63,7 +63,6 @@ class Desk:
         project: The open project.
         number: The abstract to open; without one where the person stopped, else the first that is not done.
         order: How undecided items follow each other; without one as when the person stopped.
-        seed: Of the random order.
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
@@ -80,15 +79,13 @@ class Desk:
         number: int | None = None,
         *,
         order: Order | None = None,
-        seed: int | None = None,
         clock: Clock = time.monotonic,
     ) -> None:
         before = session.load(project.path)
         known = before is not None and before.order in list(Order)
         chosen = order or (Order(before.order) if before and known else Order.TEXT)
-        drawn = seed if seed is not None else (before.seed if before else 0)
         project.actions.proposes = True
-        self.state = ReviewState(project, chosen, drawn, clock)
+        self.state = ReviewState(project, chosen, clock)
         if before:
             self.state.promise(before.sure)
             self.state.accept_from(before.share, before.threshold)
@@ -300,9 +297,9 @@ class Desk:
         """Whether another connection has written since the desk last read; cheap enough for every second."""
         return self.state.project.data_version() != self.state.seen
 
-    def set_order(self, order: Order, seed: int = 0) -> Feedback:
+    def set_order(self, order: Order) -> Feedback:
         """Change how undecided items follow each other."""
-        self.state.walk(order, seed)
+        self.state.walk(order)
         return self.refresh()
 
     @guarded
@@ -379,7 +376,6 @@ class Desk:
                 number=state.number,
                 item=session.item_fields(state.focus),
                 order=state.order,
-                seed=state.seed,
                 queue=self.queues.active,
                 places=self.queues.places,
                 sure=state.sure,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -169,7 +168,6 @@ class Listing:
     Attributes:
         sort: The order.
         query: What the abstracts fit.
-        seed: Of the random order.
     """
 
     def __init__(self, project: Project, connection: sqlite3.Connection | None = None) -> None:
@@ -180,7 +178,6 @@ class Listing:
         self._given: tuple[int, ...] | None = None
         self.sort = Sort.TEXT
         self.query = EVERYTHING
-        self.seed = 0
         self.load()
 
     @property
@@ -193,33 +190,26 @@ class Listing:
         """Whether it shows the whole project in its own order."""
         return self._given is None and self.sort is Sort.TEXT and self.query == EVERYTHING
 
-    def load(
-        self, sort: Sort | None = None, query: Query | None = None, seed: int | None = None
-    ) -> None:
+    def load(self, sort: Sort | None = None, query: Query | None = None) -> None:
         """Read which abstracts there are, and their order; without arguments as it was.
 
-        With words in the query and :attr:`Sort.TEXT` those that fit best come first. The random order of a
-        seed is always the same, and abstracts that come later do not change that of the others.
+        With words in the query and :attr:`Sort.TEXT` those that fit best come first.
         """
         if sort is not None or query is not None:
             self._given = None
         self.sort = sort or self.sort
         self.query = self.query if query is None else query
-        self.seed = self.seed if seed is None else seed
         with translated(self._path):
             if self._given is not None:
                 self._numbers = list(present(self._connection, self._given))
             elif self.query == EVERYTHING:
-                self._numbers = self._sort_numbers()
+                self._numbers = sorted_documents(self._connection, self.sort)
             else:
                 hits = [hit.number for hit in search.find(self._connection, self.query, limit=-1)]
-                wanted = set(hits)
-                by_match = self.sort is Sort.TEXT
-                self._numbers = (
-                    hits
-                    if by_match
-                    else [number for number in self._sort_numbers() if number in wanted]
-                )
+                if self.sort is not Sort.TEXT:
+                    wanted, every = set(hits), sorted_documents(self._connection, self.sort)
+                    hits = [number for number in every if number in wanted]
+                self._numbers = hits
         self._places = {}
 
     def show(self, numbers: Sequence[int]) -> None:
@@ -252,15 +242,3 @@ class Listing:
         start = max(offset, 0)
         with translated(self._path):
             return document_summaries(self._connection, self._numbers[start : start + limit])
-
-    def _sort_numbers(self) -> list[int]:
-        numbers = sorted_documents(self._connection, self.sort)
-        if self.sort is Sort.RANDOM:
-            # By a hash, so that abstracts that come later do not change the order of the others.
-            seed = self.seed
-            numbers.sort(
-                key=lambda number: hashlib.blake2b(
-                    f"{seed} {number}".encode(), digest_size=8
-                ).digest()
-            )
-        return numbers

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from enum import StrEnum
@@ -24,7 +23,6 @@ class Order(StrEnum):
 
     TEXT = "text"
     UNCERTAINTY = "uncertainty"
-    RANDOM = "random"
 
 
 class Queue:
@@ -33,13 +31,11 @@ class Queue:
     Args:
         view: The abstract.
         order: How undecided items follow each other.
-        seed: Of the random order.
     """
 
-    def __init__(self, view: DocumentView, order: Order = Order.TEXT, seed: int = 0) -> None:
+    def __init__(self, view: DocumentView, order: Order = Order.TEXT) -> None:
         self._view = view
         self._order = order
-        self._seed = seed
         # Mentions are placed as in :meth:`place`, but without its look-ups: an abstract may have thousands.
         placed: list[tuple[Key, ItemRef, bool]] = [
             (
@@ -82,18 +78,12 @@ class Queue:
 
     def key(self, item: ItemRef) -> Key:
         """An item's place in the chosen order."""
-        match self._order:
-            case Order.UNCERTAINTY:
-                row = self._view.row(item)
-                score = row.score if row and row.score is not None else 1.0
-                # 0 for a score of one half, where the model was least certain; 1 at both ends.
-                return abs(2 * score - 1), *self.place(item)
-            case Order.RANDOM:
-                # By a hash, so that the order does not change when other items come or go.
-                name = f"{self._seed} {item}".encode("utf-8", "replace")
-                chance = hashlib.blake2b(name, digest_size=8).digest()
-                return int.from_bytes(chance), *self.place(item)
-        return self.place(item)
+        if self._order is Order.TEXT:
+            return self.place(item)
+        row = self._view.row(item)
+        score = row.score if row and row.score is not None else 1.0
+        # 0 for a score of one half, where the model was least certain; 1 at both ends.
+        return abs(2 * score - 1), *self.place(item)
 
     def key_at(self, char: int) -> Key:
         """A place in the chosen order before everything that starts at a character."""

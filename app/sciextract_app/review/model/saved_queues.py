@@ -101,7 +101,7 @@ class Queues:
             listing: The list.
             words: What was searched for, as it was typed.
         """
-        queue = SavedQueue(name, tuple(listing.numbers), words, listing.sort.value, listing.seed)
+        queue = SavedQueue(name, tuple(listing.numbers), words, listing.sort.value)
         name = queries.save_queue(self._state.project, queue).name
         self._places.pop(name, None)
         if self._state.number in queue.numbers:

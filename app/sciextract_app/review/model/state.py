@@ -56,7 +56,6 @@ class ReviewState:
     Args:
         project: The open project.
         order: How undecided items follow each other.
-        seed: Of the random order.
         clock: Seconds, for the time spent on a decision.
 
     Attributes:
@@ -75,12 +74,10 @@ class ReviewState:
         self,
         project: Project,
         order: Order = Order.TEXT,
-        seed: int = 0,
         clock: Clock = time.monotonic,
     ) -> None:
         self.project = project
         self.order = order
-        self.seed = seed
         self.share, self.threshold = SURE["entity"], THRESHOLD
         self.documents = DocumentOrder(project.connection)
         self.number = 0
@@ -174,7 +171,7 @@ class ReviewState:
         self.view = DocumentView(document, schema, project.sources, sought)
         self.candidates = self._candidate_cache.of(self.project.connection, self.number)
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
-        self.queue = Queue(self.view, order, self.seed)
+        self.queue = Queue(self.view, order)
         self.letters.give(self.view)
         self.other_edges = document_view.other_edges(self.view, self.candidates)
         return True
@@ -310,9 +307,9 @@ class ReviewState:
         if is_other and self.view is not None and self.read():
             self.focus_nearest()
 
-    def walk(self, order: Order, seed: int) -> None:
+    def walk(self, order: Order) -> None:
         """Take undecided items in another order."""
-        self.order, self.seed, self.rest_by_uncertainty = order, seed, False
+        self.order, self.rest_by_uncertainty = order, False
 
     def walk_rest_by_uncertainty(self) -> None:
         """Take those that are left in the open abstract by uncertainty, whatever the order."""

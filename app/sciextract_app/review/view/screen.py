@@ -6,7 +6,6 @@ draw what it gives; what works in the background; and the dialogs.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
@@ -69,7 +68,6 @@ POLL_SECONDS, TRAINING_SECONDS = 0.5, 1.0
 """Between two looks at the file, and at a training."""
 PREPARE_SECONDS = 0.3
 """After an abstract was opened the next one is laid out, when nobody waits for the first."""
-_SEEDS = 1 << 31
 _ANYWHERE = frozenset({"search", "help", "palette", "quit"})
 """Requests that concern no abstract, so that they are open to the list, too."""
 _LEAVING_LIST = frozenset({"next-abstract", "previous-abstract"})
@@ -461,8 +459,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
 
     def list_by(self, sort: Sort | None = None, query: Query | None = None) -> None:
         """Give the list another order or query; the next abstracts come in its order, unless a queue is followed."""
-        seed = secrets.randbelow(_SEEDS) if sort is Sort.RANDOM else None
-        self.listing.load(sort, query, seed)
+        self.listing.load(sort, query)
         self._follow_listing()
         self.draw()
 
