@@ -158,7 +158,7 @@ class Cluster:
 
     Attributes:
         mention_scores: Per mention the probability of its best link into the cluster, aligned with
-            ``mentions``; empty for clusters no model made.
+            ``mentions``, ``None`` where a person put it there; empty for clusters no model made.
         mention_states: Per mention what has been decided about it, aligned with ``mentions``; empty when
             each has the cluster's own state.
     """
@@ -168,7 +168,7 @@ class Cluster:
     score: float | None = None
     state: State = State.UNDECIDED
     source: str = ""
-    mention_scores: tuple[float, ...] = ()
+    mention_scores: tuple[float | None, ...] = ()
     mention_states: tuple[State, ...] = ()
 
     @property

@@ -262,8 +262,9 @@ def concepts_of(
     links: dict[str, float] = {}
     for cluster in annotations.clusters:
         if cluster.state is State.UNDECIDED:
-            scores = cluster.mention_scores or [1.0] * len(cluster.mentions)
-            links.update(zip(cluster.mentions, scores, strict=False))
+            scores = cluster.mention_scores or [None] * len(cluster.mentions)
+            said = zip(cluster.mentions, scores, strict=False)
+            links.update({mention: 1.0 if score is None else score for mention, score in said})
     concepts = []
     for group in _group_entities(kept, annotations.clusters):
         mentions = [

@@ -164,13 +164,13 @@ class DocCluster:
 
     Attributes:
         score: Mean probability of the mentions, ``None`` for clusters no model made.
-        mention_scores: Per mention the probability of its best link, aligned with ``mentions``; empty
-            for clusters no model made.
+        mention_scores: Per mention the probability of its best link, aligned with ``mentions``, ``None`` where a
+            person put it there; empty for clusters no model made.
     """
 
     mentions: tuple[Span, ...]
     score: float | None
-    mention_scores: tuple[float, ...]
+    mention_scores: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, slots=True)

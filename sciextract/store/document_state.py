@@ -527,13 +527,13 @@ def is_done(doc: DocumentState, schema: LabelSchema) -> bool | None:
 
 def _to_cluster(row: ClusterRow, members: list[LinkRow], sources: Mapping[int, str]) -> Cluster:
     states = {link.state for link in members}
-    scores = tuple(link.score for link in members if link.score is not None)
+    scores = tuple(link.score for link in members)
     return Cluster(
         id=row.id,
         mentions=tuple(link.entity_id for link in members),
         score=row.score,
         state=row.state,
         source=sources[row.source_id],
-        mention_scores=scores if len(scores) == len(members) else (),
+        mention_scores=() if {*scores} == {row.score} == {None} else scores,
         mention_states=() if states == {row.state} else tuple(link.state for link in members),
     )

@@ -19,7 +19,7 @@ from sciextract.workflows.export_project import ExportJob
 from sciextract.workflows.import_files import ImportReport, import_files
 from tests.contracts.test_schemas import SCHEMA
 from tests.unit.store import released
-from tests.unit.store.projects import new_project
+from tests.unit.store.projects import guess, guess_cluster, new_project, place, predict, put
 
 
 @pytest.fixture
@@ -160,3 +160,17 @@ def test_malformed_states_cost_their_record(
     with create_project(tmp_path / "new.sciextract", here.schema) as there:
         report = _imported(tmp_path / "x.jsonl", records, there)
         assert (report.counts.documents, report.bad) == (1, 1)
+
+
+def test_scores_of_mentions_survive_beside_one_that_a_person_added(tmp_path: Path) -> None:
+    nets = [guess(f"p{row}", place("net", row)) for row in range(3)]
+    with new_project(tmp_path) as project:
+        put(project)
+        predict(project, *nets, guess_cluster("k", "p0", "p1", score=0.6))
+        project.actions.join(1, "p2", "k")
+        _export(project, tmp_path / "x.jsonl")
+        scores = {link.key: link.score for link in project.document_state(1).links}
+        assert set(scores.values()) == {0.6, None}
+        with create_project(tmp_path / "new.sciextract", project.schema) as there:
+            import_files(there, [str(tmp_path / "x.jsonl")])
+            assert {link.key: link.score for link in there.document_state(1).links} == scores
