@@ -59,41 +59,36 @@ def make(
         sciextract queue make --missing Metric
     """
     from sciextract.cli.console import ProgressLine, is_terminal
-    from sciextract.workflows.active.queues import QueueOrder, make_queue
+    from sciextract.workflows.active.queues import (
+        QueueOrder,
+        make_queue,
+        queue_likely,
+        queue_missing,
+    )
     from sciextract.workflows.active.ranking import By
 
-    if missing is not None:
-        from sciextract.workflows.active.queues import queue_missing
-
-        with open_chosen_project(project) as opened:
-            kept = queue_missing(opened, missing, name or "")
-        words = f"queue {kept.name!r}: {counted(len(kept.numbers), 'abstract')} finished before {missing} came; to work through it: sciextract tui, then F3"
-        summary = {"name": kept.name, "missing": missing, "abstracts": len(kept.numbers)}
-        report(summary, words, as_json, quiet=quiet)
-        return
-    if likely is not None:
-        from sciextract.workflows.active.queues import queue_likely
-
-        progress = ProgressLine(not quiet and is_terminal(sys.stderr))
-        with open_chosen_project(project) as opened, progress as line:
-            kept, shares = queue_likely(opened, likely, name or "", most, line.update)
-        words = f"queue {kept.name!r}: {counted(len(kept.numbers), 'abstract')}, {likely} with {shares[0]:.2f} to {shares[-1]:.2f}; to work through it: sciextract tui, then F3"
-        summary = {"name": kept.name, "likely": likely, "probabilities": shares}
-        report(summary, words, as_json, quiet=quiet)
-        return
-    # The words are written out above: importing By costs numpy, and --help would pay for it.
-    order = QueueOrder(By(by), model or "", most, name or "", seed)
     progress = ProgressLine(not quiet and is_terminal(sys.stderr))
     with open_chosen_project(project) as opened, progress as line:
-        made = make_queue(opened, order, line.update)
-    words = f"queue {made.queue.name!r}: {len(made.queue.numbers):,} of "
-    words += f"{counted(made.pool, 'abstract')} that are not done"
-    if made.model:
-        words += f", as {made.model} would have it"
-    if made.predicted:
-        words += f" ({counted(made.predicted, 'prediction')} made for it)"
-    words += "; to work through it: sciextract tui, then F3"
-    report(made.to_json(), words, as_json, quiet=quiet)
+        if missing is not None:
+            kept = queue_missing(opened, missing, name or "")
+            summary = {"name": kept.name, "missing": missing, "abstracts": len(kept.numbers)}
+            words = f"{counted(len(kept.numbers), 'abstract')} finished before {missing} came"
+        elif likely is not None:
+            kept, shares = queue_likely(opened, likely, name or "", most, line.update)
+            summary = {"name": kept.name, "likely": likely, "probabilities": shares}
+            words = counted(len(kept.numbers), "abstract")
+            words += f", {likely} with {shares[0]:.2f} to {shares[-1]:.2f}"
+        else:
+            # The words are written out above: importing By costs numpy, and --help would pay for it.
+            order = QueueOrder(By(by), model or "", most, name or "", seed)
+            made = make_queue(opened, order, line.update)
+            kept, summary = made.queue, made.to_json()
+            words = f"{len(kept.numbers):,} of {counted(made.pool, 'abstract')} that are not done"
+            words += f", as {made.model} would have it" if made.model else ""
+            if made.predicted:
+                words += f" ({counted(made.predicted, 'prediction')} made for it)"
+    words = f"queue {kept.name!r}: {words}; to work through it: sciextract tui, then F3"
+    report(summary, words, as_json, quiet=quiet)
 
 
 @queue.command("list")

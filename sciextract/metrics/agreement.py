@@ -5,6 +5,7 @@ Neither annotator is right: every score is the same when the two change places.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -27,7 +28,7 @@ from sciextract.metrics.counts import (
     mention_of,
     scorable,
 )
-from sciextract.metrics.differences import compare_attributes, count_matches
+from sciextract.metrics.differences import count_matches, pair_attributes
 from sciextract.metrics.report import (
     AgreementReport,
     AlphaAgreement,
@@ -228,10 +229,12 @@ def agreement(
     clusters = {name: scores.clusters(name) for name in _CLUSTER_METRICS}
     answers: dict[str, list[UnitLabels]] = {}
     for pair, kinds in zip(pairs, attributes, strict=bool(attributes)):
-        said = [*compare_attributes(*pair, kinds, symmetric_labels)]
-        for label in {label for label, *_ in said}:
-            both = [values for name, *values in said if name == label]
-            answers.setdefault(label, []).append(([a for a, _ in both], [b for _, b in both]))
+        said = defaultdict[str, tuple[list[Hashable], list[Hashable]]](lambda: ([], []))
+        for label, mine, theirs in pair_attributes(*pair, kinds, symmetric_labels):
+            said[label][0].append(mine.value_of(label))
+            said[label][1].append(theirs.value_of(label))
+        for label, both in said.items():
+            answers.setdefault(label, []).append(both)
     kappas = {label: kappa(answers[label], resamples, seed) for label in sorted(answers)}
     return AgreementReport(
         documents=len(pairs),

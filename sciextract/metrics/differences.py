@@ -338,21 +338,6 @@ def _key(item: Item) -> Key:
     return item.mentions, item.label
 
 
-def compare_attributes(
-    first: AnnotatedDocument,
-    second: AnnotatedDocument,
-    kinds: Collection[AttributeType],
-    symmetric_labels: frozenset[str],
-) -> Iterator[tuple[str, str | None, str | None]]:
-    """Of every item that both have, and of the abstract, each attribute that may stand on it and what both say.
-
-    Where one says nothing, the value is ``None``. Items are the same with equal fragments and labels.
-    """
-    for label, *sides in _pair_attributes(first, second, kinds, symmetric_labels):
-        one, other = (side.value_of(label) for side in sides)
-        yield label, one, other
-
-
 def differing_attributes(
     first: AnnotatedDocument,
     second: AnnotatedDocument,
@@ -360,7 +345,7 @@ def differing_attributes(
     symmetric_labels: frozenset[str],
 ) -> Iterator[Difference]:
     """Where two annotators of a text say different things of items that both have, or of the abstract."""
-    for label, mine, theirs in _pair_attributes(first, second, kinds, symmetric_labels):
+    for label, mine, theirs in pair_attributes(first, second, kinds, symmetric_labels):
         if mine.value_of(label) != theirs.value_of(label):
             place = (mine.target,), mine.fragments, mine.labels, mine.on
             said = (side.said.get(label) for side in (mine, theirs))
@@ -393,12 +378,16 @@ class _Said(NamedTuple):
         return self.said[label].value if label in self.said else None
 
 
-def _pair_attributes(
+def pair_attributes(
     first: AnnotatedDocument,
     second: AnnotatedDocument,
     kinds: Collection[AttributeType],
     symmetric_labels: frozenset[str],
 ) -> Iterator[tuple[str, _Said, _Said]]:
+    """Each attribute with every item that both have and that it may stand on, or the abstract, as both have it.
+
+    Items are the same with equal fragments and labels.
+    """
     if not kinds:
         return
     mine, theirs = (_find_said(side, symmetric_labels) for side in (first, second))

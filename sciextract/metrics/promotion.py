@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from sciextract.documents.annotations import Layer
-from sciextract.metrics.counts import NOTHING, Scorable
+from sciextract.metrics.counts import NOTHING, Scorable, compare_by_label
 from sciextract.metrics.scorer import (
     HEADLINES,
     Floats,
@@ -21,7 +21,7 @@ from sciextract.metrics.scorer import (
     Tallies,
     counts_of,
     f1_of,
-    relation_label_tallies,
+    relation_keys,
     resample_f1,
     share_better,
     tally,
@@ -242,7 +242,11 @@ def compare_models(
         sides.append([])
         for one, layers, predicted in zip(gold, complete, side, strict=True):
             counted = tally(one, predicted, symmetric)
-            for label, counts in relation_label_tallies(one, predicted, symmetric).items():
+            keys = (
+                relation_keys(known.relations, symmetric, strict=False)
+                for known in (one, predicted)
+            )
+            for label, counts in compare_by_label(*keys).items():
                 counted["relation", "labels", label] = counts
             # In a layer that is not done, what is missing from gold may be right: its task is not counted.
             kept = {task.place for task in TASKS if task.layer in layers}

@@ -102,14 +102,6 @@ def ordered_keys(
     return wanted, frozenset(keys)
 
 
-def relation_label_tallies(
-    gold: Scorable, predicted: Scorable, symmetric: frozenset[str]
-) -> dict[str, Tally]:
-    """Relations of a document by label: boundaries, unordered."""
-    sides = (gold.relations, predicted.relations)
-    return compare_by_label(*[relation_keys(side, symmetric, strict=False) for side in sides])
-
-
 def relation_keys(
     relations: Iterable[ScoredRelation], symmetric: frozenset[str], *, strict: bool
 ) -> frozenset[RelationKey]:

@@ -314,16 +314,15 @@ class Decisions:
     def __init__(self, project: Project) -> None:
         self.project = project
         self._last = 0
-        self._keys: dict[int, frozenset[str]] = {}
-        self._events: defaultdict[int, list[int]] = defaultdict(list)
+        self._decided: defaultdict[int, dict[int, frozenset[str]]] = defaultdict(dict)
         self._merges: dict[int, str] = {}
         self._undone: set[int] = set()
 
     def keys(self, number: int) -> frozenset[str]:
         """Keys of the decided differences of one document."""
         self._read()
-        holding = [self._keys[event] for event in self._events[number] if event not in self._undone]
-        return frozenset().union(*holding)
+        events = self._decided[number].items()
+        return frozenset().union(*[keys for event, keys in events if event not in self._undone])
 
     def merged(self) -> dict[str, int]:
         """Names and numbers of the merged projects, in the order in which they came."""
@@ -346,12 +345,10 @@ class Decisions:
             if kind == KIND:
                 match json.loads(params):
                     case {"number": int(number), "keys": list(keys)}:
-                        self._keys[event_id] = frozenset(keys)
+                        self._decided[number][event_id] = frozenset(keys)
                     case {"number": int(number), "key": str(key)}:
-                        self._keys[event_id] = frozenset({key})
-                    case _:  # written by a later version: it decides nothing that this one can tell
-                        continue
-                self._events[number].append(event_id)
+                        self._decided[number][event_id] = frozenset({key})
+                    # What a later version wrote decides nothing that this one can tell.
             elif kind == MERGE:
                 self._merges[event_id] = json.loads(params)["source"]
             elif kind == UNDO:

@@ -357,12 +357,11 @@ def _ink(text: str) -> list[int]:
 
 
 def _explain_difference(gold: Document, predicted: Document) -> DocumentMismatchError:
-    inks = [(document.text, _ink(document.text)) for document in (gold, predicted)]
-    shown = [[text[at] for at in ink] for text, ink in inks]
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(*shown, strict=False))
-    start = sum(1 for _ in same)
-    places = [ink[start] if start < len(ink) else len(text) for text, ink in inks]
-    ours, theirs = (text[at : at + _CONTEXT] for (text, _), at in zip(inks, places, strict=True))
+    texts = gold.text, predicted.text
+    both = zip(*map(_strip_white_space, texts), strict=False)
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    places = [[*_ink(text), len(text)][start] for text in texts]
+    ours, theirs = (text[at : at + _CONTEXT] for text, at in zip(texts, places, strict=True))
     return DocumentMismatchError(
         f"document {gold.doc_key!r}: the texts differ from character {places[0]}, "
         f"gold {ours!r}, predicted {theirs!r}",
