@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sciextract.documents.annotations import Annotations, Entity, Layer
+from sciextract.documents.annotations import Layer
 from sciextract.inference.adapter.entities import EntityModel, first_span_weights, span_features
 from sciextract.inference.adapter.spans import (
     ROLES,
@@ -40,45 +40,36 @@ class Supervised:
 
     Attributes:
         words: Its words.
-        annotations: Its items.
-        verdicts: What they say.
-        layers: Complete layers: there what is not positive is negative.
+        example: It, with what is decided.
+        verdicts: What its items say.
         classes: The class of each decided span: 0 for no entity, 1 + label, ``MASKED``.
         labelled: Positive entities by id with their spans.
         uncovered: Classes of types that nobody has looked for: what is not positive may be of such a type.
-        uncovered_relations: The same of relations, by name.
     """
 
     words: Words
-    annotations: Annotations
+    example: TrainingDocument
     verdicts: Verdicts
-    layers: frozenset[Layer]
     classes: Mapping[Place, int]
     labelled: Mapping[str, Place]
     uncovered: tuple[int, ...] = ()
-    uncovered_relations: frozenset[str] = frozenset()
 
     @property
     def complete(self) -> bool:
         """Whether every span that was not decided is not an entity."""
-        return Layer.ENTITIES in self.layers
+        return Layer.ENTITIES in self.example.complete
 
 
 def read_supervision(words: Words, example: TrainingDocument, labels: Sequence[str]) -> Supervised:
     """What an abstract says about spans; entities of several fragments or of labels unknown now say nothing."""
-    annotations, tokens = example.annotated.annotations, words.document.tokens
     verdicts = verdicts_of(example)
     classes: dict[Place, int] = {}
     labelled: dict[str, Place] = {}
-
-    def place_of(entity: Entity) -> Place | None:
-        found = tokens.covering(entity.span)
-        return None if found is None else (found.token_start, found.token_end - 1)
-
-    for entity in annotations.entities:
-        place = place_of(entity)
-        if place is None:
+    for entity in example.annotated.annotations.entities:
+        found = words.document.tokens.covering(entity.span)
+        if found is None:
             continue
+        place = found.token_start, found.token_end - 1
         verdict = verdicts.entities[entity.id]
         if verdict is Verdict.POSITIVE:
             labelled[entity.id] = place
@@ -92,10 +83,7 @@ def read_supervision(words: Words, example: TrainingDocument, labels: Sequence[s
             classes[place] = MASKED
     late = example.uncovered_labels(Layer.ENTITIES)
     uncovered = tuple([1 + number for number, label in enumerate(labels) if label in late])
-    return Supervised(
-        *(words, annotations, verdicts, example.complete, classes, labelled, uncovered),
-        example.uncovered_labels(Layer.RELATIONS),
-    )
+    return Supervised(words, example, verdicts, classes, labelled, uncovered)
 
 
 def learn_entities(

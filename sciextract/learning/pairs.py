@@ -59,7 +59,7 @@ def _relation_examples(
         return None
     base = found.base_relations(pairs, pipeline)
     keyed = [(places[a], places[b]) for a, b in base.pairs.tolist()]
-    default = 0 if Layer.RELATIONS in abstract.layers else -1
+    default = 0 if Layer.RELATIONS in abstract.example.complete else -1
     numbers = np.array([classes.get(key, default) for key in keyed])
     rows = np.flatnonzero(numbers >= 0)
     if not len(rows):
@@ -69,9 +69,8 @@ def _relation_examples(
     narrow = relation_features(found, base, names, labels.entities)[rows]
     wide = relation_states(found, base.pairs, projection)[rows]
     targets = np.eye(layout.class_count, dtype=np.float32)[numbers[rows]]
-    late = [
-        layout.forward_class(name) for name in layout.labels if name in abstract.uncovered_relations
-    ]
+    unsought = abstract.example.uncovered_labels(Layer.RELATIONS)
+    late = [layout.forward_class(name) for name in layout.labels if name in unsought]
     late += [int(layout.mirror()[number]) for number in late]
     targets[np.ix_(numbers[rows] == 0, late)] = 1
     return Examples(wide, narrow, targets, np.ones(len(rows), np.float32))
@@ -84,7 +83,7 @@ def _spans(places: Sequence[Place]) -> Ints:
 def _pair_classes(abstract: Supervised, layout: RelationLayout) -> dict[tuple[Place, Place], int]:
     """The class of each decided pair, the earlier mention first; -1 for one that says nothing."""
     classes: dict[tuple[Place, Place], int] = {}
-    for relation in abstract.annotations.relations:
+    for relation in abstract.example.annotated.annotations.relations:
         head, tail = abstract.labelled.get(relation.head), abstract.labelled.get(relation.tail)
         if head is None or tail is None:
             continue
@@ -158,7 +157,7 @@ def _link_examples(
             # Several entities may lie in one place: if any two of them belong together, the places do.
             if known.get((pair[0], pair[1])) is not Verdict.POSITIVE:
                 known[pair[0], pair[1]] = verdict
-    default = Verdict.NEGATIVE if Layer.COREFERENCE in abstract.layers else Verdict.MASKED
+    default = Verdict.NEGATIVE if Layer.COREFERENCE in abstract.example.complete else Verdict.MASKED
     answers = [known.get((places[b], places[a]), default) for a, b in links.tolist()]
     rows = np.flatnonzero([answer is not Verdict.MASKED for answer in answers])
     if not len(rows):

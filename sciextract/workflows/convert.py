@@ -138,7 +138,9 @@ class ConvertJob:
                 if item.warnings:
                     report.warned += 1
                     listener.warned(item.document.doc_key, item.warnings)
-                writer.write(rename_labels(item, self.rename, report.renamed))
+                for found in (item.annotations.entities, item.annotations.relations):
+                    report.renamed.update(one.label for one in found if one.label in self.rename)
+                writer.write(item.renamed(self.rename, self.rename))
                 report.documents += 1
             listener.progress(number)
         writer.close()
@@ -170,21 +172,3 @@ def parse_renames(words: str, option: str = "--rename") -> dict[str, str]:
         if labels.setdefault(old, new) != new:
             raise UsageError(f"{option} gives {old!r} two names", "give it one of them")
     return labels
-
-
-def rename_labels(
-    annotated: AnnotatedDocument, names: Mapping[str, str], counted: Counter[str]
-) -> AnnotatedDocument:
-    """The document with new labels, also among alternatives and candidates.
-
-    Args:
-        annotated: The document.
-        names: New labels by old ones; all are changed at once, so that two can change places.
-        counted: Gets the number of entities and relations that had each old label.
-    """
-    if not names:
-        return annotated
-    given = annotated.annotations
-    for items in (given.entities, given.relations):
-        counted.update(item.label for item in items if item.label in names)
-    return annotated.renamed(names, names)
