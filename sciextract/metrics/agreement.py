@@ -52,10 +52,10 @@ from sciextract.metrics.scorer import (
     Floats,
     ScorePath,
     Tallies,
+    coreference_tallies,
     draws,
     interval,
     relation_keys,
-    tally,
 )
 
 #: The labels of a document's units, once for each annotator; of equal length.
@@ -258,11 +258,7 @@ def _count(
 ) -> Tallies:
     """Everything that is counted in one document; the second annotator stands where predictions do."""
     sides = (scorable(first), scorable(second))
-    tallies: Tallies = {
-        path: counts
-        for path, counts in tally(*sides, symmetric).items()
-        if path[0] == "coreference"
-    }
+    tallies = coreference_tallies(*sides)
     entities = [side.entities for side in sides]
     tallies |= _count_labelled(("spans", "exact"), *entities)
     boundaries = [frozenset([entity.mention for entity in side]) for side in entities]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,14 +50,6 @@ DYGIE_WIDTH = 8
 NO_LABELS: frozenset[str] = frozenset()
 
 
-class RelationKey(NamedTuple):
-    """What two relations must share to be equal; an argument's label is empty where it is ignored."""
-
-    head: ScoredEntity
-    tail: ScoredEntity
-    label: str
-
-
 def relation_tallies(
     gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, strict: bool
 ) -> Variants[Tally]:
@@ -87,7 +79,7 @@ def relation_tallies(
 
 def ordered_keys(
     gold: Scorable, predicted: Scorable, symmetric: frozenset[str], *, strict: bool
-) -> tuple[frozenset[RelationKey], frozenset[RelationKey]]:
+) -> tuple[frozenset[ScoredRelation], frozenset[ScoredRelation]]:
     """The relations of both sides with their direction; what is predicted of a symmetric one is turned to that of gold.
 
     A pair that is predicted in both directions stays two relations, as in published scorers.
@@ -96,7 +88,7 @@ def ordered_keys(
     found = relation_keys(predicted.relations, NO_LABELS, strict=strict)
     keys = set(found)
     for key in found - wanted:
-        turned = RelationKey(key.tail, key.head, key.label)
+        turned = ScoredRelation(key.tail, key.head, key.label)
         if key.label in symmetric and turned in wanted - found:
             keys ^= {key, turned}
     return wanted, frozenset(keys)
@@ -104,15 +96,15 @@ def ordered_keys(
 
 def relation_keys(
     relations: Iterable[ScoredRelation], symmetric: frozenset[str], *, strict: bool
-) -> frozenset[RelationKey]:
-    """Relations as the keys that are compared; symmetric ones in text order."""
+) -> frozenset[ScoredRelation]:
+    """Relations as they are compared: symmetric ones in text order, arguments with an empty label where that is ignored."""
     keys = set()
     for head, tail, label in relations:
         if not strict:
             head, tail = ScoredEntity(head.mention, ""), ScoredEntity(tail.mention, "")
         if label in symmetric and tail < head:
             head, tail = tail, head
-        keys.add(RelationKey(head, tail, label))
+        keys.add(ScoredRelation(head, tail, label))
     return frozenset(keys)
 
 
@@ -188,17 +180,26 @@ def tally(
         variants = relation_tallies(gold, predicted, symmetric, strict=kind == "strict")
         for name in _VARIANTS:
             tallies["relation", kind, name] = getattr(variants, name)
+    return tallies | coreference_tallies(gold, predicted, singletons=singletons)
+
+
+def coreference_tallies(
+    gold: Scorable, predicted: Scorable, *, singletons: bool = False
+) -> Tallies:
+    """What is counted of the clusters of one document."""
     wanted, found = partition(gold.clusters), partition(predicted.clusters)
     if not singletons:
         wanted, found = without_singletons(wanted), without_singletons(found)
     # All metrics work on the same overlaps, which take most of their time to find.
     overlap = Overlap.of(wanted, found)
     mentions = (frozenset(chain.from_iterable(clusters)) for clusters in (wanted, found))
-    tallies[_CLUSTERS] = compare(frozenset(wanted), frozenset(found))
-    tallies[_MENTIONS] = compare(*mentions)
-    return tallies | {
-        ("coreference", name): metric(overlap) for name, metric in _COREFERENCE.items()
+    tallies: Tallies = {
+        _CLUSTERS: compare(frozenset(wanted), frozenset(found)),
+        _MENTIONS: compare(*mentions),
     }
+    for name, metric in _COREFERENCE.items():
+        tallies["coreference", name] = metric(overlap)
+    return tallies
 
 
 def report(documents: Sequence[Tallies]) -> EvaluationReport:
