@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import inf
@@ -263,6 +263,21 @@ class Header:
     learning: str = ""
     missing: str = ""
     sought: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Columns with a title.
+
+    Attributes:
+        words: The title.
+        values: From left to right; ``None`` for what is not known.
+        top: What a full column stands for; 0 for the highest one.
+    """
+
+    words: str
+    values: Sequence[float | None]
+    top: float = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sciextract.workflows.agreement import Cancelled, ComparableSource, agree_wi
 from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
 from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.session import totals
-from sciextract_app.shared.view_models import BarRow
+from sciextract_app.shared.view_models import BarRow, Plot
 
 
 def agreement_bars(source: ComparableSource, report: AgreementReport | None) -> list[BarRow]:
@@ -144,37 +144,16 @@ class AgreementPage:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerPlot:
-    """F1 of one layer, before each abstract was touched.
-
-    Attributes:
-        words: Its name, the latest figures, and whether the adapter is used.
-        f1: As it was shown, over the latest abstracts.
-        other: Without the adapter, on the same abstracts as far as it had suggestions.
-    """
-
-    words: str
-    f1: tuple[float, ...]
-    other: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class LearningPage:
     """How well abstracts were suggested before they were corrected.
 
     Attributes:
         summary: Lines of words.
-        layers: Those with a finished abstract.
-        keys: Keys to decide that each finished abstract took.
-        travel: Keys to move, ``None`` where they were not recorded.
-        seconds: Recorded seconds of each, ``None`` without any.
+        plots: F1 of each layer with a finished abstract, and what each abstract took, as far as it was recorded.
     """
 
     summary: tuple[str, ...]
-    layers: tuple[LayerPlot, ...] = ()
-    keys: tuple[float, ...] = ()
-    travel: tuple[float | None, ...] = ()
-    seconds: tuple[float | None, ...] = ()
+    plots: tuple[Plot, ...] = ()
 
 
 def learning_page(curve: LearningCurve) -> LearningPage:
@@ -182,22 +161,24 @@ def learning_page(curve: LearningCurve) -> LearningPage:
     points = curve.abstracts
     if not points:
         return LearningPage(("no abstract is finished yet at the desk; imports do not count",))
-    layers = []
+    plots = []
     for layer, running in curve.layers.items():
         if running.shown:
             score = f"{layer}: {running.shown[-1]:.1f}"
             if running.adapter:
                 score += f"; adapter {running.adapter[-1]:.1f}, without it {running.other[-1]:.1f}"
             score += f"; adapter {'on' if running.use.on else 'off'}: {running.use.reason}"
-            layers.append(LayerPlot(score, running.shown, running.other))
-    words = f"F1 of suggestions as they stood, latest {curve.window} abstracts; ━ without adapter"
-    return LearningPage(
-        (words, *(f"{key_of('accept-above')} accepts {line}" for line in sure_words(curve.sure))),
-        tuple(layers),
-        tuple(point.keys for point in points),
-        tuple(point.travel for point in points),
-        tuple(point.seconds for point in points),
+            plots.append(Plot(score, running.shown, 100))
+    taken = [
+        Plot("keys to decide, per abstract", [point.keys for point in points]),
+        Plot("keys to move, per abstract", [point.travel for point in points]),
+        Plot("seconds per abstract", [point.seconds for point in points]),
+    ]
+    words = (
+        f"F1 of suggestions as they stood before you touched them, latest {curve.window} abstracts"
     )
+    accepts = (f"{key_of('accept-above')} accepts {line}" for line in sure_words(curve.sure))
+    return LearningPage((words, *accepts), (*plots, *(plot for plot in taken if any(plot.values))))
 
 
 Page = ProgressPage | LabelsPage | AgreementPage | LearningPage

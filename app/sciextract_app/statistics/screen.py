@@ -13,13 +13,12 @@ from textual.binding import Binding, BindingType
 from sciextract.errors import SciextractError
 from sciextract.store import open_project
 from sciextract_app.shared.jobs import Job, error_line, start_job
-from sciextract_app.shared.view_models import BarRow, Feedback, Hint, Mode
+from sciextract_app.shared.view_models import BarRow, Feedback, Hint, Mode, Plot
 from sciextract_app.statistics.pages import (
     PAGES,
     STATES,
     AgreementPage,
     LabelsPage,
-    LayerPlot,
     LearningPage,
     Page,
     ProgressPage,
@@ -29,20 +28,15 @@ from sciextract_app.widgets.bars import FooterBar, TabLine
 from sciextract_app.widgets.lines import bar, word_lines
 from sciextract_app.widgets.plots import (
     BAR,
-    ROWS,
     BarPart,
-    ChartScale,
     Drawing,
     PlotPane,
     PlotScreen,
     bar_lines,
-    chart,
+    charts,
     legend,
-    side_by_side,
-    spread,
 )
 
-MARK = "mark"
 _COMPARED = (
     "annotations of this project, on abstracts whose entities are done, compared with other sources"
 )
@@ -64,7 +58,8 @@ def page_lines(page: Page, width: int, height: int) -> list[Text]:
         case LabelsPage():
             return state_lines(page.bars, width)
         case LearningPage():
-            return learning_lines(page, width)
+            below = "first abstract", "latest"
+            return [*word_lines(page.summary, width), *charts(page.plots, below, width)]
         case AgreementPage():
             lines = word_lines([_COMPARED], width)
             return [*lines, Text(), *bar_lines(page.bars, (BarPart("", "█", "bar"),), width, 1)]
@@ -76,14 +71,8 @@ def progress_lines(page: ProgressPage, width: int) -> list[Text]:
     if len(page.counts) < 2:  # one column would say no more than the words
         share = page.sums[-1] / page.documents if page.sums else 0.0
         return [*lines, Text("▕").append(bar(share, width - 2), BAR).append("▏")]
-    below = page.first, page.last
-    found = [("done so far", page.sums), (f"done each {page.unit}", page.counts)]
-
-    def draw(name: str, values: Sequence[int], cells: int) -> list[Text]:
-        drawn = chart(values, ChartScale(0, max(1, *values)), cells, below)
-        return [Text(name, "bold"), *drawn]
-
-    return [*lines, *side_by_side([partial(draw, *named) for named in found], width)]
+    plots = Plot("done so far", page.sums), Plot(f"done each {page.unit}", page.counts)
+    return [*lines, *charts(plots, (page.first, page.last), width)]
 
 
 def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
@@ -93,45 +82,6 @@ def state_lines(bars: Sequence[BarRow], width: int) -> list[Text]:
     parts = [BarPart(name, *_LOOKS[name]) for name in STATES]
     most = max(sum(bar.counts) for bar in bars)
     return [*legend(parts, width), Text(), *bar_lines(bars, parts, width, most)]
-
-
-def learning_lines(page: LearningPage, width: int) -> list[Text]:
-    """F1 of each layer before the abstracts were touched, and what correcting them took."""
-    lines = word_lines(page.summary, width)
-    named: list[tuple[str, Sequence[float | None]]] = [
-        ("keys to decide, per abstract", page.keys),
-        ("keys to move, per abstract", page.travel),
-        ("seconds per abstract", page.seconds),
-    ]
-    below = ("first abstract", "latest")
-
-    def draw_layer(layer: LayerPlot, cells: int) -> list[Text]:
-        drawn = chart(layer.f1, ChartScale(0, 100), cells, below)
-        _mark(drawn[:ROWS], layer)
-        return [*word_lines([layer.words], cells, "bold"), *drawn]
-
-    def draw_effort(name: str, values: Sequence[float | None], cells: int) -> list[Text]:
-        scale = ChartScale(0, max(1.0, *(value for value in values if value is not None)))
-        return [Text(name, "bold"), *chart(values, scale, cells, below)]
-
-    plots = [partial(draw_layer, layer) for layer in page.layers]
-    plots += [partial(draw_effort, *effort) for effort in named if any(effort[1])]
-    return [*lines, *side_by_side(plots, width)]
-
-
-def _mark(drawn: Sequence[Text], layer: LayerPlot) -> None:
-    """Draw the score without the adapter into the lines of a chart."""
-    missing = len(layer.f1) - len(layer.other)
-    margin = drawn[0].plain.index("┤") + 1
-    width = drawn[0].cell_len - margin
-    values: list[float | None] = [*([None] * missing), *layer.other]
-    for cell, value in enumerate(spread(values, width)):
-        if value is None:
-            continue
-        line = drawn[ROWS - 1 - min(ROWS - 1, int(value / 100 * ROWS))]
-        before, after = line[: margin + cell], line[margin + cell + 1 :]
-        line.plain, line.spans = "", []
-        line.append_text(before).append("━", MARK).append_text(after)
 
 
 _HINTS = (Hint("Tab", "next page"), Hint("↑ ↓", "scroll"), Hint("Esc", "back to the desk"))

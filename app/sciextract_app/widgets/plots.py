@@ -17,9 +17,9 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from sciextract.text.characters import visible
-from sciextract_app.shared.view_models import BarRow, Feedback
+from sciextract_app.shared.view_models import BarRow, Feedback, Plot
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall, flowing
-from sciextract_app.widgets.lines import LinesPane, fit, padded
+from sciextract_app.widgets.lines import LinesPane, fit, padded, word_lines
 
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 5
@@ -83,58 +83,32 @@ BAR = "bar"
 """Style of what stands for a value; the pane knows its colour."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChartScale:
-    """What the lowest and the highest line of a chart stand for.
-
-    Attributes:
-        low: Value of an empty column.
-        high: Value of a full one, more than ``low``.
-        digits: Digits behind the point.
-    """
-
-    low: float
-    high: float
-    digits: int = 0
-
-    def share(self, value: float | None) -> float | None:
-        """Where a value lies, 0 to 1."""
-        return None if value is None else (value - self.low) / (self.high - self.low)
-
-    def words(self, value: float) -> str:
-        """A value next to the scale."""
-        return f"{value:,.{self.digits}f}"
-
-
 ROWS = 8
 """Of the columns of a chart: its axis and the words below come on top of them."""
 
 
-def chart(
-    values: Sequence[float | None], scale: ChartScale, cells: int, below: tuple[str, str]
-) -> list[Text]:
-    """Columns over an axis, in so many cells.
+def chart(plot: Plot, cells: int, below: tuple[str, str]) -> list[Text]:
+    """Columns under their title and over an axis, in so many cells.
 
     Args:
-        values: From left to right; ``None`` for what is not known.
-        scale: Of the heights.
+        plot: What to draw.
         cells: Width of everything.
         below: Words under the first and under the last column.
     """
-    middle = (scale.low + scale.high) / 2
-    labels = {0: scale.words(scale.high), ROWS: scale.words(scale.low)}
-    if round(middle, scale.digits) == middle:
-        labels[ROWS // 2] = scale.words(middle)
+    top = plot.top or max([1, *(value for value in plot.values if value is not None)])
+    labels = {0: f"{top:,.0f}", ROWS: "0"}
+    if top % 2 == 0:
+        labels[ROWS // 2] = f"{top / 2:,.0f}"
     margin = max(map(cell_len, labels.values())) + 1
     room = max(1, cells - margin - 1)
-    found = spread([scale.share(value) for value in values], room)
-    lines = []
+    found = spread([None if value is None else value / top for value in plot.values], room)
+    lines = word_lines([plot.words], cells, "bold")
     for y, row in enumerate(column_rows(found, ROWS)):
         side = "┤" if y in labels else "│"
         lines.append(Text().append(labels.get(y, "").rjust(margin) + side, "dim").append(row, BAR))
     width = max(1, len(found))
     # The lowest value stands at the axis: a column without height is as much.
-    lines.append(Text(labels[ROWS].rjust(margin) + "└" + "─" * width, "dim"))
+    lines.append(Text("0".rjust(margin) + "└" + "─" * width, "dim"))
     lines.append(Text(" " * (margin + 1) + between(*below, width, room), "dim"))
     return lines
 
@@ -143,19 +117,18 @@ _LEAST_CHART = 54
 """Cells from which on a chart may stand beside another one."""
 
 
-def side_by_side(plots: Sequence[Callable[[int], list[Text]]], width: int) -> list[Text]:
-    """Plots that draw themselves in so many cells, as many beside each other as have room; their feet are level."""
+def charts(plots: Sequence[Plot], below: tuple[str, str], width: int) -> list[Text]:
+    """Charts with the same words below, as many beside each other as have room; their feet are level."""
     columns = max(1, width // _LEAST_CHART)
-    cells, lines = width // columns - len(_GAP), list[Text]()
+    cells, lines = width // columns - (len(_GAP) if columns > 1 else 0), list[Text]()
     for start in range(0, len(plots), columns):
-        drawn = [plot(cells if columns > 1 else width) for plot in plots[start : start + columns]]
-        rows = max(map(len, drawn))
-        padded_plots = ([Text()] * (rows - len(plot)) + plot for plot in drawn)
+        drawn = [chart(plot, cells, below) for plot in plots[start : start + columns]]
         lines.append(Text())
-        for parts in zip(*padded_plots, strict=True):
+        for y in range(-max(map(len, drawn)), 0):
             line = Text()
-            for place, part in enumerate(parts):
-                line.append(" " * (place * (cells + len(_GAP)) - line.cell_len)).append_text(part)
+            for place, rows in enumerate(drawn):
+                line.append(" " * (place * (cells + len(_GAP)) - line.cell_len))
+                line.append_text(rows[y] if -y <= len(rows) else Text())
             lines.append(line)
     return lines
 

@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from textual.app import App, ComposeResult
 
 from sciextract.store.statistics import LabelStates
-from sciextract_app.shared.view_models import BarRow, Hint, Mode
+from sciextract_app.shared.view_models import BarRow, Hint, Mode, Plot
 from sciextract_app.statistics.pages import (
     PAGES,
     AgreementPage,
     LabelsPage,
-    LayerPlot,
     LearningPage,
     Page,
     progress_page,
@@ -43,15 +42,15 @@ DRAWN: dict[str, Page] = {
     "learning": LearningPage(
         ("F1 of what was suggested before you touched an abstract",),
         (
-            LayerPlot(
+            Plot(
                 "entities: 62.0; adapter on",
-                tuple(62 - 50 / (1 + place / 3) for place in range(24)),
-                tuple(30.0 + place % 5 for place in range(22)),
+                [62 - 50 / (1 + place / 3) for place in range(24)],
+                100,
             ),
-            LayerPlot("relations: 20.0; adapter off", (10.0, 20.0), ()),
+            Plot("relations: 20.0; adapter off", (10.0, 20.0), 100),
+            Plot("keys to decide, per abstract", [30.0 - place for place in range(24)]),
+            Plot("keys to move, per abstract", (None, *(90.0 - place for place in range(23)))),
         ),
-        tuple(30.0 - place for place in range(24)),
-        (None, *(90.0 - place for place in range(23))),
     ),
 }
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.text import Text
 
-from sciextract_app.shared.view_models import BarRow
+from sciextract_app.shared.view_models import BarRow, Plot
 from sciextract_app.statistics import screen
 from sciextract_app.statistics.pages import PAGES, progress_page, state_bars
 from sciextract_app.training import plots as training_plots
@@ -18,11 +15,10 @@ from sciextract_app.widgets.lines import bar
 from sciextract_app.widgets.plots import (
     ROWS,
     BarPart,
-    ChartScale,
     bar_lines,
     chart,
+    charts,
     column_rows,
-    side_by_side,
     spread,
     stacked,
 )
@@ -102,11 +98,11 @@ def test_what_a_terminal_would_obey_is_shown() -> None:
 
 def test_bars_of_nothing() -> None:
     assert bar_lines([BarRow("x", (0,))], [BarPart("all", "█", "bar")], 40, 0)[0].plain[0] == "x"
-    assert len(chart([], ChartScale(0, 1), 40, ("", ""))) == ROWS + 2
+    assert len(chart(Plot("", ()), 40, ("", ""))) == ROWS + 3
 
 
 def test_the_lowest_value_stands_at_the_axis() -> None:
-    *rows, axis, _ = (line.plain for line in chart([0, 4], ChartScale(0, 4), 20, ("", "")))
+    _, *rows, axis, _ = (line.plain for line in chart(Plot("", [0, 4]), 20, ("", "")))
     assert [line[:3] for line in (rows[0], rows[ROWS // 2], axis)] == [" 4┤", " 2┤", " 0└"]
     assert "┤" not in rows[-1]
 
@@ -115,12 +111,9 @@ def test_tabs_fit_in_80_columns() -> None:
     assert tab_text("a very long name of a project", PAGES, 2, 80).cell_len <= 80
 
 
-def _plot(name: str, cells: int) -> list[Text]:
-    return [Text(name), Text("─" * cells)]
-
-
-def test_plots_stand_beside_each_other_where_there_is_room() -> None:
-    plots = [partial(_plot, name) for name in "abc"]
-    assert not [line for line in side_by_side(plots, 120) if line.cell_len > 120]
-    assert side_by_side(plots, 120)[1].plain.split() == ["a", "b"]
-    assert len(side_by_side(plots, 80)) == 9, "one below the other"
+def test_charts_stand_beside_each_other_where_there_is_room() -> None:
+    plots = [Plot(name, (1, 2)) for name in "abc"]
+    assert not [line for line in charts(plots, ("", ""), 120) if line.cell_len > 120]
+    assert charts(plots, ("", ""), 120)[1].plain.split() == ["a", "b"]
+    alone = len(chart(plots[0], 80, ("", "")))
+    assert len(charts(plots, ("", ""), 80)) == 3 * (1 + alone), "one below the other"
