@@ -73,7 +73,6 @@ class RetrainOptions:
     epochs: int | None = typer.Option(None, metavar="N", help="Epochs (default: the recipe's).")
     device: str | None = option("NAME", "auto, cpu, cuda or mps (default: auto).")
     gpu: bool = flag("Same as --device cuda.", "--gpu")
-    processes: int | None = option("N", "With --data: number of processes, each on its own GPU.")
     remote: str | None = option(
         "[USER@]HOST", "Train on this machine over ssh; ~/.ssh/config applies."
     )
@@ -166,7 +165,7 @@ def retrain(options: RetrainOptions) -> None:
     of_remote = given_options(options, "remote_python", "slurm", "detach")
     if of_remote and options.remote is None:
         raise UsageError(f"{of_remote[0]} is for --remote HOST", "name a host")
-    of_files = given_options(options, "data", "dev", "output", "encoder", "schema", "processes")
+    of_files = given_options(options, "data", "dev", "output", "encoder", "schema")
     of_projects = given_options(
         options, "project", "base", "gate", "model", "name", "no_cross_validation",
         "remote",
@@ -272,18 +271,12 @@ def _train_on_project(options: RetrainOptions, device: str) -> None:
 def _train_files(options: RetrainOptions) -> None:
     options.require_paths()
     with needs_extra():
-        from sciextract_trainer.hardware import is_first, is_member
-        from sciextract_trainer.launch import run_together
+        from sciextract_trainer.hardware import is_first
         from sciextract_trainer.run import run_training
 
     from sciextract.retraining.events import FilesDone, FilesStarted, Stopped
 
     job = options.job()
-    # The first process only starts the others, with the same words; each of them comes here again as a member.
-    if options.processes is not None and not is_member():
-        command = [sys.executable, "-m", "sciextract", *sys.argv[1:]]
-        with stop_on_signals():
-            raise typer.Exit(run_together(command, options.processes, job.device))
     with stop_on_signals(), report_events(options.as_json, is_first()) as listener:
         config = job.config
         listener(FilesStarted(epochs=config.epochs, device=str(job.device), bf16=config.bf16))

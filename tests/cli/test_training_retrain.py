@@ -23,10 +23,6 @@ FILES = ("--data", "train.jsonl", "--dev", "dev.jsonl", "--output", "model")
         (("--data", "t.jsonl", "--dev", "d.jsonl"), "--output is missing"),
         (("--encoder", "somewhere"), "--data is missing"),
         (("--gpu", "--device", "cpu"), "cannot be combined"),
-        (
-            ("--processes", "2", "--project", "p.sciextract"),
-            "--processes is for training from files",
-        ),
     ],
 )
 def test_words_that_do_not_fit_together(words: Sequence[str], told: str, command: Command) -> None:
@@ -93,14 +89,6 @@ class TestWithTrainer:
     ) -> None:
         outcome = command("retrain", "--device", device, "--project", tmp_path / "x.sciextract")
         assert outcome.code == ExitCode.USAGE and "auto, cpu, cuda, mps" in outcome.err
-
-    def test_a_number_of_processes_that_cannot_be(self, command: Command, tmp_path: Path) -> None:
-        files = [tmp_path / "train.jsonl", tmp_path / "dev.jsonl"]
-        for file in files:
-            file.write_text("{}\n")
-        words = ("--data", files[0], "--dev", files[1], "--output", tmp_path / "model")
-        outcome = command("retrain", *words, "--encoder", "any", "--processes", 0)
-        assert outcome.code == ExitCode.USAGE and "--processes 0 is not possible" in outcome.err
 
     def test_one_of_several_processes_takes_no_project(
         self, command: Command, monkeypatch: pytest.MonkeyPatch

@@ -3,8 +3,7 @@
 Processes train data parallel, without wrappers: the losses are sums over documents, so the gradients of the shares,
 divided by the number of all documents of the step, add up to the gradient of one process with the whole
 step. Parameters without a gradient in some process (no pairs in its share, or no share at all) count as
-zero there, and as untouched where no process has one. ``torchrun``, or :mod:`sciextract_trainer.launch`,
-starts the processes.
+zero there, and as untouched where no process has one. ``torchrun`` starts the processes.
 """
 
 from __future__ import annotations
@@ -133,9 +132,6 @@ LONGEST_WAIT = timedelta(minutes=30)
 """How long processes wait for each other; the first one meanwhile evaluates on dev."""
 
 _BUCKET_VALUES = 1 << 24
-
-LAUNCHER = "SCIEXTRACT_LAUNCHER"
-"""Environment variable with the process id of :mod:`sciextract_trainer.launch`."""
 
 _LOOK_SECONDS = 0.5
 
@@ -306,25 +302,23 @@ def own_device(device: torch.device) -> torch.device:
     if number >= found:
         raise UsageError(
             f"there are more processes on this machine than GPUs ({found})",
-            f"--processes {found}; or --device cpu",
+            f"torchrun --nproc-per-node {found}; or --device cpu",
         )
     torch.cuda.set_device(number)
     return torch.device("cuda", number)
 
 
 def end_with_launcher() -> None:
-    """Ends this process politely once the one that started it is gone; does nothing for other launchers.
+    """Ends this process politely once the one that started it is gone.
 
     A launcher that is killed (SIGKILL, no memory) can end nobody, and the processes reach each other without it: they
     would train on unseen, with the GPU in their hands. A thread looks for the parent, because the death signal of
     Linux follows the parent's thread, and other systems have none.
     """
-    launcher = os.environ.get(LAUNCHER)
-    if launcher is None:
-        return
+    launcher = os.getppid()
 
     def watch() -> None:
-        while os.getppid() == int(launcher):
+        while os.getppid() == launcher:
             time.sleep(_LOOK_SECONDS)
         os.kill(os.getpid(), signal.SIGTERM)
 

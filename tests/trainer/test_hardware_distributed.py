@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
-from unittest.mock import patch
 
 import pytest
 
@@ -27,7 +25,6 @@ from sciextract_trainer.build import JOINT
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.hardware import CPU, Group, own_device, require_alone
-from sciextract_trainer.launch import ProcessLostError, run_together
 from sciextract_trainer.loop import TrainingData, documents_of_step, train
 from tests.trainer import group_child
 from tests.trainer.corpus import TEN_SENTENCES
@@ -45,19 +42,14 @@ SETTINGS = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def environment() -> Iterator[None]:
-    """What a launcher sets for the processes that it starts, and for the rest of its own life."""
-    kinds = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-    handlers = {kind: signal.getsignal(kind) for kind in kinds}
-    with patch.dict(os.environ):
-        yield
-    for kind, handler in handlers.items():
-        signal.signal(kind, handler)
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def _together(mode: str, folder: Path) -> int:
-    return run_together([sys.executable, str(CHILD), mode, str(folder)], 2, CPU)
+    command = [*TORCHRUN, str(CHILD), mode, str(folder)]
+    ended = subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, timeout=300)
+    return ended.returncode
 
 
 @pytest.fixture
@@ -123,17 +115,15 @@ def _sober(encoder: Path, folder: Path) -> str:
     return str(copy)
 
 
-def test_a_killed_process_ends_the_others_and_torchrun_goes_on(
+def test_a_killed_process_ends_the_others_and_a_second_run_goes_on(
     make_config: Callable[..., TrainConfig], folder: Callable[..., Path]
 ) -> None:
     """With dropout, so that the random numbers of both processes have to come back as they were."""
     config = make_config(**SETTINGS, dropout=0.3, word_dropout=0.1)
     whole, parts = folder("whole", config), folder("parts", config)
     assert _together("train", whole) == 0
-    with pytest.raises(ProcessLostError, match=r"process 1 of 2 was killed \(SIGKILL\)") as caught:
-        _together("killed", parts)
-    assert "after the last finished epoch" in caught.value.hint
-    _by_torchrun("train", parts)
+    assert _together("killed", parts) != 0
+    assert _together("train", parts) == 0
     weights = [*_networks(whole), *_networks(parts)]
     assert all(_equal(weights[0], weight) for weight in weights)
     assert _equal(load_file(whole / WEIGHTS), load_file(parts / WEIGHTS))
@@ -142,28 +132,15 @@ def test_a_killed_process_ends_the_others_and_torchrun_goes_on(
     assert [e["documents"] for e in events if e["event"] == "step"][2::3] == [5, 5]
 
 
-def _by_torchrun(mode: str, folder: Path) -> None:
-    command = [
-        sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
-        str(CHILD), mode, str(folder),
-    ]  # fmt: skip
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    environment.pop("SCIEXTRACT_LAUNCHER", None)  # of the runs before, which this process launched
-    subprocess.run(command, check=True, env=environment, capture_output=True, timeout=300)
-
-
 def test_nobody_trains_on_when_the_launcher_is_killed(tmp_path: Path) -> None:
     member = (
         "import os, time; from sciextract_trainer.hardware import CPU, join_group\n"
         f"with join_group(CPU) as group: open(f'{tmp_path}/{{group.rank}}', 'w').close(); time.sleep(120)"
     )
-    code = (
-        "import sys; from sciextract_trainer.launch import run_together; import torch;"
-        f"run_together([sys.executable, '-c', {member!r}], 2, torch.device('cpu'))"
-    )
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, "-c", code], env=environment) as launcher:
-        _wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    script = tmp_path / "member.py"
+    script.write_text(member, "utf-8")
+    with subprocess.Popen([*TORCHRUN, str(script)], env=ENVIRONMENT) as launcher:
+        _wait_for(lambda: len(list(tmp_path.iterdir())) == 3)
         members = _children(launcher.pid)
         launcher.kill()
     assert len(members) == 2
@@ -188,24 +165,6 @@ def _children(process: int) -> list[str]:
     return Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
 
 
-def test_a_process_that_fails_alone_says_why() -> None:
-    code = (
-        "import os, sys, time; time.sleep(30) if os.environ['RANK'] == '0' else sys.exit('no disk')"
-    )
-    with pytest.raises(ProcessLostError, match="process 1 of 2 failed: no disk"):
-        run_together([sys.executable, "-c", code], 2, CPU)
-
-
-def test_an_error_of_all_is_told_once(capfd: pytest.CaptureFixture[str]) -> None:
-    """The second process waits for the end: torchrun ends all others as soon as one has failed."""
-    code = (
-        "import os, sys, time; print('Error: no gold', file=sys.stderr, flush=True);"
-        "time.sleep(9 * int(os.environ['RANK'])); sys.exit(2)"
-    )
-    assert run_together([sys.executable, "-c", code], 2, CPU) == 2
-    assert capfd.readouterr().err.count("no gold") == 1
-
-
 def test_shares_are_disjoint_and_whole() -> None:
     shares = [Group(rank, 3).share(range(7)) for rank in range(3)]
     assert sorted(example for share in shares for example in share) == list(range(7))
@@ -217,12 +176,6 @@ def test_documents_of_a_step(make_config: Callable[..., TrainConfig]) -> None:
     config = make_config(batch_documents=3, accumulate=2)
     assert documents_of_step(config) == 6
     assert documents_of_step(config, Group(0, 4)) == 24
-
-
-@pytest.mark.parametrize(("count", "device"), [(0, "cpu"), (-1, "cpu"), (2, "mps"), (99, "cuda")])
-def test_numbers_of_processes_that_cannot_be(count: int, device: str) -> None:
-    with pytest.raises(UsageError, match=f"--processes {count} is not possible"):
-        run_together(["true"], count, torch.device(device))
 
 
 def test_what_one_of_several_processes_may_not(monkeypatch: pytest.MonkeyPatch) -> None:
