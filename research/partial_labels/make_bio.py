@@ -22,6 +22,7 @@ from research.calibration import events
 from research.distillation.teachers import load_pipeline
 from research.models.network_stages import mean_weights
 from research.models.plan import load_plan
+from research.partial_labels.calibration import calibrate_sets
 from research.partial_labels.datasets import (
     SetDocument,
     SetPlan,
@@ -38,7 +39,6 @@ from research.partial_labels.graph_scores import graph_scores
 from research.partial_labels.scores import Samples, card_of, fit_set_settings, score_set
 from research.recipes import find_recipe
 from sciextract import atomic
-from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import ModelDamagedError, SciextractError
@@ -63,7 +63,7 @@ from sciextract_trainer.build import (
     labels_of,
     load_subword_rules,
 )
-from sciextract_trainer.calibration import Dev, calibrated_settings, calibrations_to_json
+from sciextract_trainer.calibration import calibrations_to_json
 from sciextract_trainer.checkpoint import load_weights, replacing, trainable
 from sciextract_trainer.config import TrainConfig, load_config
 from sciextract_trainer.data.examples import Example
@@ -280,8 +280,9 @@ def finish_folder(
         write_manifest(work)
         fit_dev = {name: first_words(documents, FIT_WORDS) for name, documents in dev.items()}
         served, config = load_pipeline(open_folder(work)), open_folder(work).config
-        settings, calibrations = calibrated_settings(
-            served, _calibration_dev(fit_dev), fit_set_settings(served, fit_dev, START)
+        chosen = [document for documents in fit_dev.values() for document in documents]
+        settings, calibrations = calibrate_sets(
+            served, chosen, fit_set_settings(served, fit_dev, START)
         )
         report({"event": "thresholds", **settings.thresholds.to_json()})
         for event in events(calibrations):
@@ -315,17 +316,6 @@ def _relations(pipeline: Pipeline, settings: DecodeSettings, dev: Samples) -> He
     low = settings.with_thresholds({"relation": 0.3})
     gold = [item.annotated for some in dev.values() for item in some if item.taught.relations]
     return held_out("", gold, [annotate(pipeline, annotated.document, low) for annotated in gold])
-
-
-def _calibration_dev(dev: Samples) -> Dev:
-    """What the scale of the scores is fitted on: each document counts for the types of its set only."""
-    chosen = [document for documents in dev.values() for document in documents]
-    both = {Layer.ENTITIES, Layer.RELATIONS}
-    return Dev(
-        [item.annotated for item in chosen],
-        [both if item.taught.relations else {Layer.ENTITIES} for item in chosen],
-        taught=[frozenset(item.taught.teaches) for item in chosen],
-    )
 
 
 def _write(folder: Path, config: ModelConfig) -> None:

@@ -22,7 +22,7 @@ from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.config import RECIPE_HINT, read_toml
 from sciextract_trainer.hardware import repeatable
-from sciextract_trainer.optimisation import WeightAverage, linear
+from sciextract_trainer.optimisation import WeightAverage, polynomial
 
 SettingsT = TypeVar("SettingsT", bound="BlockSettings")
 
@@ -176,7 +176,7 @@ def start_state(network: nn.Module, room: Room, settings: dict[str, Any]) -> Tra
         lr=config.lr,
         fused=True,
     )
-    schedule = LambdaLR(optimiser, lambda step: linear(step, config.steps, config.warmup))
+    schedule = LambdaLR(optimiser, lambda step: polynomial(step, config.steps, config.warmup))
     identity = {**settings, "blocks": len(room.blocks)}
     return TrainingState(
         identity, network, WeightAverage(network, 0.0), optimiser, schedule, Progress()

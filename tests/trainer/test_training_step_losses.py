@@ -17,7 +17,7 @@ from sciextract_trainer.network.training_step import (
     soft_cross_entropy,
     soft_link_loss,
 )
-from sciextract_trainer.optimisation import WeightAverage, linear, slanted
+from sciextract_trainer.optimisation import WeightAverage, polynomial, slanted
 
 LINKS = torch.tensor([[1, 0], [2, 0], [2, 1]])
 
@@ -73,10 +73,10 @@ def test_soft_and_marginal_loss_agree_on_one_certain_antecedent() -> None:
 
 
 def test_the_linear_schedule() -> None:
-    factors = [linear(step, 10, 0.2) for step in range(11)]
+    factors = [polynomial(step, 10, 0.2) for step in range(11)]
     assert factors[:3] == [0.5, 1.0, 1.0]
     assert factors[6] == pytest.approx(0.5) and factors[10] == 0.0
-    assert linear(0, 5, 0.0) == 1.0 and linear(20, 10, 0.2) == 0.0
+    assert polynomial(0, 5, 0.0) == 1.0 and polynomial(20, 10, 0.2) == 0.0
 
 
 def test_the_slanted_triangular_schedule() -> None:

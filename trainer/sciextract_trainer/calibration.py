@@ -58,24 +58,6 @@ class Items:
         return scores.astype(np.float64)
 
 
-def join_items(parts: Sequence[Items]) -> Items:
-    """The items of several lists of documents, one behind the other.
-
-    Documents keep different owners: those of a list are numbered on from the list before.
-    """
-    if not parts:
-        return Items(np.zeros(0), np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.int64))
-    owners, first = [], 0
-    for part in parts:
-        owners.append(part.owners + first)
-        first = int(owners[-1].max(initial=first - 1)) + 1
-    return Items(
-        np.concatenate([part.plain for part in parts]),
-        np.concatenate([part.hits for part in parts]),
-        np.concatenate(owners),
-    )
-
-
 Scored = Iterable[tuple[float, float, bool]]
 """Probability that decides whether something is an item, score, whether it is right."""
 
@@ -311,30 +293,20 @@ class Dev:
         complete: Complete layers of each; all of them when ``None``.
         given: Whether entities are given instead of predicted.
         serve: Makes a pipeline with settings to something that annotates documents.
-        taught: Entity labels that each was annotated for, where a model learns from sets that each know some
-            labels only; ``None`` where all were annotated for all.
     """
 
     documents: Sequence[AnnotatedDocument]
     complete: Sequence[Collection[Layer]] | None = None
     given: bool = False
     serve: Serve = serve_pipeline
-    taught: Sequence[frozenset[str]] | None = None
 
-    def complete_in(self, task: str) -> dict[frozenset[str], list[AnnotatedDocument]]:
-        """The documents that are complete in the layer of a task, by the labels that they were annotated for.
-
-        No labels stand for all of them.
-        """
-        found: dict[frozenset[str], list[AnnotatedDocument]] = {}
+    def complete_in(self, task: str) -> list[AnnotatedDocument]:
+        """The documents that are complete in the layer of a task."""
         if self.given and task != "relation":
-            return found
+            return []
         layers = self.complete or [frozenset(Layer)] * len(self.documents)
-        labels = self.taught or [frozenset()] * len(self.documents)
-        for item, done, known in zip(self.documents, layers, labels, strict=True):
-            if LAYER_OF[task] in done:
-                found.setdefault(known, []).append(item)
-        return found
+        both = zip(self.documents, layers, strict=True)
+        return [item for item, done in both if LAYER_OF[task] in done]
 
 
 def fit_settings(pipeline: Pipeline, dev: Dev, start: DecodeSettings) -> DecodeSettings:
@@ -431,17 +403,14 @@ def calibrated_settings(
 ) -> tuple[DecodeSettings, Calibrations]:
     """Settings that predict the same, with scores that say how often predictions are right.
 
-    A task with too few dev documents keeps the network's own probabilities. So do entities with groups of labels
-    where it is not said which labels each document was annotated for.
+    A task with too few dev documents keeps the network's own probabilities. So do entities with groups of labels,
+    for it is not said which labels each document was annotated for.
     """
     found: Calibrations = {}
     for task in TASKS:
-        unknown = task == "entity" and pipeline.labels.groups and dev.taught is None
-        parts = [
-            items_of(task, pipeline, documents, replace(settings, only=labels), dev.given)
-            for labels, documents in ({} if unknown else dev.complete_in(task)).items()
-        ]
-        calibration = calibrate_task(join_items(parts))
+        unknown = task == "entity" and pipeline.labels.groups
+        documents = [] if unknown else dev.complete_in(task)
+        calibration = calibrate_task(items_of(task, pipeline, documents, settings, dev.given))
         if calibration is not None:
             found[task] = calibration
     return scale_settings(settings.plain, found), found

@@ -26,7 +26,7 @@ from sciextract.retraining.run_folder import Run, WorkSession, now
 from sciextract_trainer.hardware import Group, describe
 from sciextract_trainer.optimisation import WeightAverage
 
-WEIGHTS, STATE = "checkpoint.safetensors", "checkpoint.json"
+WEIGHTS = "checkpoint.safetensors"
 
 
 @dataclass(slots=True)

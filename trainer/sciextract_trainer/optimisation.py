@@ -203,36 +203,21 @@ def make_schedule(optimiser: Optimizer, config: TrainConfig, steps: int) -> Lamb
 
 def factor_of(config: TrainConfig, steps: int) -> Callable[[int], float]:
     """The factor at each step, counted from 0."""
+    # No schedule, no warm-up: the SciDeBERTa paper (Jeong and Kim 2022) uses RAdam so, which warms up by itself.
     if config.schedule == "none":
-        return constant
-    if config.schedule == "polynomial":
-        return lambda step: polynomial(step, steps, config.warmup, config.schedule_power)
+        return lambda step: 1.0
     if config.schedule == "slanted_triangular":
         return lambda step: slanted(step, steps, config.warmup, config.schedule_ratio)
-    return lambda step: linear(step, steps, config.warmup)
+    power = config.schedule_power if config.schedule == "polynomial" else 1.0
+    return lambda step: polynomial(step, steps, config.warmup, power)
 
 
-def constant(step: int) -> float:
-    """1 at each step: no schedule, no warm-up.
-
-    The SciDeBERTa paper (Jeong and Kim 2022) uses RAdam so, which warms up by itself.
-    """
-    return 1.0
-
-
-def linear(step: int, steps: int, warmup: float) -> float:
-    """Rises from almost zero to 1 over a share of the steps, then falls to zero.
-
-    The rates that BERT is fine-tuned with (Devlin et al. 2019, arXiv 1810.04805, appendix A.2).
-    """
-    return polynomial(step, steps, warmup, 1.0)
-
-
-def polynomial(step: int, steps: int, warmup: float, power: float) -> float:
+def polynomial(step: int, steps: int, warmup: float, power: float = 1.0) -> float:
     """Rises linearly to 1 over a share of the steps, then falls to zero as a power of the share that is left.
 
     The SciDeBERTa paper (Jeong and Kim 2022) sets it with five epochs of warm-up, with AdamP: of 50 epochs
-    a ``warmup`` of 0.1. ``power`` 1 is :func:`linear`; above 1 the rates fall early, below 1 late.
+    a ``warmup`` of 0.1. ``power`` 1 is linear, the rates that BERT is fine-tuned with (Devlin et al. 2019, arXiv
+    1810.04805, appendix A.2); above 1 the rates fall early, below 1 late.
     """
     warm = max(1, int(steps * warmup))
     if step < warm:

@@ -91,14 +91,6 @@ def kept_groups(old: Labels, new: Labels) -> tuple[tuple[str, ...], ...]:
     return tuple(group for group in (*groups, added) if group)
 
 
-def new_labels(old: Labels, new: Labels) -> tuple[str, ...]:
-    """Entity and relation labels of ``new`` that ``old`` lacks."""
-    return (
-        *(label for label in new.types if label not in old.entities),
-        *(label for label in new.relations.labels if label not in old.relations.labels),
-    )
-
-
 ENCODER, WEIGHTS = "encoder.json", "model.safetensors"
 """Architecture of the encoder (a Hugging Face configuration), and weights in half precision."""
 
@@ -130,8 +122,12 @@ class StartModel:
 
     @property
     def new_labels(self) -> tuple[str, ...]:
-        """Labels that the folder's weights do not know."""
-        return new_labels(self.folder.config.labels, self.labels)
+        """Entity and relation labels that the folder's weights do not know."""
+        old, new = self.folder.config.labels, self.labels
+        return (
+            *(label for label in new.types if label not in old.entities),
+            *(label for label in new.relations.labels if label not in old.relations.labels),
+        )
 
     def with_labels(self, labels: Labels) -> StartModel:
         """The same weights for other labels; classes that both have are kept, and so are their groups."""

@@ -14,14 +14,7 @@ from sciextract.inference.model_folder import GRAPHS, PAIRS_GRAPH, open_folder
 from sciextract.inference.onnx_network import OnnxNetwork
 from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract_trainer.calibration import (
-    Dev,
-    Items,
-    TaskCalibration,
-    calibrated_settings,
-    items_of,
-    join_items,
-)
+from sciextract_trainer.calibration import Dev, calibrated_settings, items_of
 from sciextract_trainer.warm_start import open_start_model
 from tests.trainer.corpus import TEN_SENTENCES
 
@@ -84,30 +77,3 @@ def test_given_entities_are_asked_for_relations_only(pipeline: Pipeline) -> None
 def test_documents_that_are_not_complete_are_not_asked(pipeline: Pipeline) -> None:
     nothing = Dev(TEN_SENTENCES, [frozenset()] * len(TEN_SENTENCES))
     assert calibrated_settings(pipeline, nothing, SETTINGS)[1] == {}
-
-
-def items(*owners: int) -> Items:
-    count = len(owners)
-    return Items(
-        np.full(count, 0.5), np.ones(count, dtype=np.bool_), np.array(owners, dtype=np.int64)
-    )
-
-
-def test_joined_items_keep_their_documents_apart() -> None:
-    assert join_items([items(0, 0, 2), items(), items(0, 1)]).owners.tolist() == [0, 0, 2, 3, 4]
-    assert len(join_items([])) == 0 and len(join_items([items()])) == 0
-
-
-def test_documents_tell_about_the_labels_they_were_annotated_for(pipeline: Pipeline) -> None:
-    def answers(only: str) -> set[bool]:
-        settings = DecodeSettings(SETTINGS.thresholds, only=frozenset({only}))
-        return set(items_of("entity", pipeline, TEN_SENTENCES, settings).hits.tolist())
-
-    def of_task(taught: list[frozenset[str]] | None) -> TaskCalibration:
-        return calibrated_settings(pipeline, Dev(TEN_SENTENCES, taught=taught), SETTINGS)[1][
-            "entity"
-        ]
-
-    known = [frozenset({"Method"})] * len(TEN_SENTENCES)
-    assert answers("Method") == {True, False}  # the other entities are wrong Methods
-    assert of_task(known).ece_before > 0.1 > of_task(None).ece_before

@@ -16,7 +16,7 @@ from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.inference.candidates import sentence_ends, span_mask
 from sciextract.inference.decoding import RelationLayout
 from sciextract.inference.pipeline import Labels
-from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, plan_windows
+from sciextract.inference.tokenization import EncoderInput, SubwordTokenizer, pad, plan_windows
 from sciextract.snapshot.documents import TrainingDocument, Verdict, Verdicts, verdicts_of
 
 Floats = NDArray[np.float32]
@@ -370,24 +370,10 @@ class Batch:
 
 def collate(examples: Sequence[Example], pad_id: int) -> Batch:
     """Pads the examples to the longest one."""
-    length = max(len(example.frame.input_ids) for example in examples)
-    ids = np.full((len(examples), length), pad_id, dtype=np.int64)
-    mask = np.zeros((len(examples), length), dtype=np.int64)
-    first, last, offsets = [], [], [0]
-    for row, example in enumerate(examples):
-        ids[row, : len(example.frame.input_ids)] = example.frame.input_ids
-        mask[row, : len(example.frame.input_ids)] = 1
-        first.append(example.frame.word_first + row * length)
-        last.append(example.frame.word_last + row * length)
-        offsets.append(offsets[-1] + len(example.ends))
-    return Batch(
-        tuple(examples),
-        torch.from_numpy(ids),
-        torch.from_numpy(mask),
-        torch.from_numpy(np.concatenate(first)),
-        torch.from_numpy(np.concatenate(last)),
-        tuple(offsets),
-    )
+    padded = pad([example.frame for example in examples], pad_id)
+    arrays = (padded.input_ids, padded.attention_mask, padded.word_first, padded.word_last)
+    ids, mask, first, last = map(torch.from_numpy, arrays)
+    return Batch(tuple(examples), ids, mask, first, last, padded.offsets)
 
 
 def epoch_batches(

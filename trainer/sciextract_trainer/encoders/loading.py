@@ -91,19 +91,6 @@ def read_settings(source: str) -> Any:
         raise no_encoder(source, error) from error
 
 
-def settings_from(values: dict[str, Any]) -> Any:
-    """The configuration that plain values describe.
-
-    Raises:
-        ValueError: They describe none; ``TypeError``, ``KeyError`` and ``AttributeError`` likewise.
-    """
-    from transformers import AutoConfig
-
-    for module in ENCODERS:
-        import_module(module)
-    return AutoConfig.for_model(**values)
-
-
 def set_attention_dropout(settings: Any, share: float) -> None:
     """Sets the dropout of attention probabilities, under whatever name the family has for it."""
     for name in _ATTENTION_DROPOUT:
@@ -210,27 +197,17 @@ _COUNT_FROM_PADDING = frozenset(
 """Families that number positions from the one after the padding subword's id."""
 
 
-def position_limit(settings: Any) -> int:
-    """Subwords an encoder can place, special ones included; ``MOST`` where it has no table of positions."""
-    table = getattr(settings, "max_position_embeddings", None) or 0
-    if table <= 0:  # recurrent and static encoders, and those with relative positions alone
-        return MOST
-    return min(table - first_position(settings), MOST)
-
-
-def first_position(settings: Any) -> int:
-    """The number of the first subword's place in the table of positions."""
-    padding = getattr(settings, "pad_token_id", None) or 0
-    return padding + 1 if settings.model_type in _COUNT_FROM_PADDING else 0
-
-
 def text_limit(settings: Any, special: int, source: str) -> int:
     """Subwords of text that a window has room for besides its special ones.
 
     Raises:
         ModelMismatchError: There is hardly any.
     """
-    limit = position_limit(settings) - special
+    table = getattr(settings, "max_position_embeddings", None) or 0
+    padding = getattr(settings, "pad_token_id", None) or 0
+    first = padding + 1 if settings.model_type in _COUNT_FROM_PADDING else 0
+    # Recurrent and static encoders, and those with relative positions alone, have no table of positions.
+    limit = (min(table - first, MOST) if table > 0 else MOST) - special
     if limit < LEAST:
         raise ModelMismatchError(
             f"the encoder {source!r} has room for {limit} pieces of text besides {special} special ones; "
@@ -261,9 +238,11 @@ def empty_encoder(values: dict[str, Any], attention_dropout: float = 0.0) -> nn.
     Raises:
         ValueError: The values describe none; ``TypeError``, ``KeyError`` and ``AttributeError`` likewise.
     """
-    from transformers import AutoModel
+    from transformers import AutoConfig, AutoModel
 
-    settings = settings_from(values)
+    for module in ENCODERS:
+        import_module(module)
+    settings = AutoConfig.for_model(**values)
     set_attention_dropout(settings, attention_dropout)
     encoder: nn.Module = without_pooler(
         AutoModel.from_config(settings, dtype=torch.float32, trust_remote_code=False)  # type: ignore[no-untyped-call]
