@@ -23,23 +23,18 @@ from xml.sax.saxutils import escape
 
 from sciextract.errors import UsageError
 from sciextract.graph.answers import checked_ending, write_files
+from sciextract.graph.normalisation import MergeRule
 from sciextract.graph.queries.edges import neighbours, support_of
-from sciextract.graph.queries.nodes import (
-    Node,
-    aliases_of,
-    find_node,
-    labels_of,
-    nodes_where,
-    top,
-    years_of,
-)
+from sciextract.graph.queries.nodes import Node, find_node, nodes_where
 from sciextract.graph.queries.subtopics import Subtopic, subtopics
 from sciextract.text.characters import visible
 
 _MOST_ALIASES = 12
 _MOST_PAPERS = 100
 _MOST_UNCONNECTED = 150
-"""Nodes of a graph without relations on its page; pairs of them grow with the square."""
+"""Nodes of a graph without relations that its page joins; pairs of them grow with the square."""
+_MOST_NODES = 15_000
+"""Nodes of a whole graph on its page beside those of its edges, the most frequent ones."""
 NAMED_TOGETHER = "named in the same abstract"
 _NO_MARKUP = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -59,7 +54,7 @@ PageContent = dict[str, Any]
 - ``texts``: sentences, by index.
 - ``nodes``: those in most abstracts first: name, type, topic, abstracts that name it by itself, all abstracts, those of them in which the model found it (in the
   others its name was matched), mentions, whether generic, mentions by type, abstracts by
-  year, spellings (with mentions and rules), and papers, the newest first, not more than 100.
+  year (all, and by itself), spellings (with mentions and rules), and papers, the newest first, not more than 100.
 - ``edges``: the best supported first: head, tail, relation, abstracts, mentions, mean score, abstracts by year, and
   sentences: paper, text, where in the text head and tail begin and end, in code points, and score.
 """
@@ -155,8 +150,14 @@ _EDGES = """SELECT e.id, e.head, e.tail, l.name, e.label IN symmetric, e.documen
         WHERE s.edge = e.id AND d.year IS NOT NULL GROUP BY d.year ORDER BY d.year))
 FROM json_each(?) j JOIN edge e ON e.id = j.value JOIN label l ON l.id = e.label ORDER BY j.key"""
 _SHOWN = "WHERE n.id IN (SELECT value FROM json_each(?)) ORDER BY n.alone DESC, n.id"
-_NEWEST = f"""SELECT d.id FROM node_document o JOIN document d ON d.id = o.document
-WHERE o.node = ? ORDER BY d.year DESC, d.doc_key LIMIT {_MOST_PAPERS}"""
+_OF_NODES = "x.node IN (SELECT value FROM json_each(?))"
+_LABELS = f"""SELECT x.node, l.name, x.mentions FROM node_label x JOIN label l ON l.id = x.label
+WHERE {_OF_NODES} ORDER BY x.mentions DESC, l.name"""
+_SPELLINGS = f"""SELECT x.node, f.surface, x.mentions, x.rules FROM alias x JOIN form f ON f.id = x.form
+WHERE {_OF_NODES} ORDER BY x.mentions DESC, f.surface, x.rules"""
+_YEARS = f"SELECT x.node, x.year, x.documents, x.alone FROM node_year x WHERE {_OF_NODES} ORDER BY x.year"
+_NEWEST = f"""SELECT x.node, d.id FROM node_document x JOIN document d ON d.id = x.document
+WHERE {_OF_NODES} ORDER BY d.year DESC, d.doc_key"""
 _PAPERS = """SELECT d.doc_key, d.year, coalesce(d.title, ''), coalesce(d.venue, ''), coalesce(d.doi, '')
 FROM json_each(?) j JOIN document d ON d.id = j.value ORDER BY j.key"""
 _KEYS = "SELECT key, node FROM meaning WHERE node IN (SELECT value FROM json_each(?))"
@@ -183,6 +184,13 @@ def page_content(
     def rows(query: str, numbers: Iterable[int]) -> list[Any]:
         return connection.execute(query, (json.dumps(list(numbers)),)).fetchall()
 
+    def by_node(query: str, most: int) -> dict[int, list[Any]]:
+        found = defaultdict[int, list[Any]](list)
+        for node, *told in connection.execute(query, (json.dumps(list(shown)),)):
+            if len(found[node]) < most:
+                found[node].append(told)
+        return found
+
     whole = "SELECT (SELECT count(*) FROM node), (SELECT count(*) FROM edge)"
     all_nodes, all_edges = connection.execute(whole).fetchone()
     unconnected = not all_edges and not centre
@@ -193,27 +201,24 @@ def page_content(
     with suppress(UsageError):  # too few abstracts to tell any
         topics, _, ties = subtopics(connection, of=centre)
     if centre is None:
-        frequent = top(connection, limit=_MOST_UNCONNECTED)
-        shown.update(node.id for topic in topics for node in topic.nodes)
-        shown.update(node.id for node in frequent)
+        frequent = "SELECT id FROM node ORDER BY generic, alone DESC, id LIMIT ?"
+        shown.update(number for (number,) in connection.execute(frequent, (_MOST_NODES,)))
     topic_of = {node.id: place for place, topic in enumerate(topics) for node in topic.nodes}
     types, relations, papers, texts, places = _Index(), _Index(), _Index(), _Index(), _Index()
     nodes, written = [], dict[str, int]()
+    labels, years = by_node(_LABELS, len(shown)), by_node(_YEARS, len(shown))
+    spelt, newest = by_node(_SPELLINGS, _MOST_ALIASES), by_node(_NEWEST, _MOST_PAPERS)
     for node in nodes_where(connection, _SHOWN, (json.dumps(list(shown)),)):
-        places[node.id]  # gives it the next index
+        place = places[node.id]  # gives it the next index
         kind, topic = types[node.label], topic_of.get(node.id)
         counts = node.alone, node.documents, node.extracted_documents, node.mentions
-        labels = labels_of(connection, node.id).items()
-        labelled = [(types[label], mentions) for label, mentions in labels]
-        forms = aliases_of(connection, node.id)[:_MOST_ALIASES]
-        spellings = [(form.surface, form.mentions, ", ".join(form.rules)) for form in forms]
-        written.update(
-            {"".join(form.surface.casefold().split()): places[node.id] for form in forms}
-        )
-        own = [papers[document] for (document,) in connection.execute(_NEWEST, (node.id,))]
-        known = bool(node.generic), labelled
-        years = list(years_of(connection, node.id).items())
-        nodes.append([node.name, kind, topic, *counts, *known, years, spellings, own])
+        labelled = [(types[label], mentions) for label, mentions in labels[node.id]]
+        forms = spelt[node.id]
+        spellings = [(form, told, ", ".join(MergeRule(rules).words)) for form, told, rules in forms]
+        written.update({"".join(form.casefold().split()): place for form, *_ in forms})
+        own = [papers[document] for (document,) in newest[node.id]]
+        known = bool(node.generic), labelled, years[node.id]
+        nodes.append([node.name, kind, topic, *counts, *known, spellings, own])
     quotes: dict[int, list[tuple[object, ...]]] = defaultdict(list)
     for edge, document, sentence in support_of(connection, edges, sentences):
         start, end = sentence.char_start, sentence.char_end

@@ -105,22 +105,33 @@ def test_filters(page: Page) -> None:
     def shows(nodes: int, edges: int) -> None:
         expect(page.locator("#status")).to_have_text(f"{nodes} of 6 nodes, {edges} of 5 edges")
 
-    shows(5, 5)
+    shows(6, 5)
     page.get_by_label("COMPARE").uncheck()
-    shows(5, 4)
+    shows(6, 4)
     page.get_by_label("Task").uncheck()
-    shows(2, 1)
+    shows(4, 1)
     page.get_by_role("button", name="Show everything").click()
-    shows(5, 5)
+    shows(6, 5)
     page.get_by_label("from").fill("2003")
     shows(4, 3)
     page.get_by_label("to", exact=True).fill("2003")
     shows(3, 2)
     page.get_by_role("button", name="Show everything").click()
     page.get_by_label("an edge").fill("2")
-    shows(2, 1)
+    shows(6, 1)
     page.locator("#details a", has_text="treebank").click()
-    shows(4, 3)  # neighbours of the chosen node show in spite of the filter
+    shows(6, 3)  # neighbours of the chosen node show in spite of the filter
+
+
+def test_a_node_without_relations_shows_what_is_named_with_it(page: Page) -> None:
+    page.get_by_label("a node").fill("2")
+    expect(page.locator("#status")).to_contain_text("4 of 6 nodes")
+    page.locator("#search").fill("accuracy")
+    page.keyboard.press("Enter")
+    heading(page, "Accuracy")
+    near = page.locator("#details ul li").first.locator("a").inner_text()
+    drawn = "name => lit.nodes.has(nodes.find(node => node.name === name)) && graph.hasNode(nodes.find(node => node.name === name).index)"
+    assert page.evaluate(drawn, near) and page.evaluate(drawn, "Accuracy")
 
 
 def test_the_picture_grows_by_years(browser: Browser, tmp_path: Path) -> None:
@@ -165,7 +176,7 @@ def test_colours_of_subtopics(browser: Browser, tmp_path: Path) -> None:
         draw(connection, tmp_path / "g.graph", None, tmp_path / "g.html", ViewSettings())
     with quiet_page(browser) as page:
         page.goto((tmp_path / "g.html").as_uri())
-        expect(page.locator("#topics p")).to_have_text(["<b>queries, forests, ranking", "kernels, margins, parsing"])  # fmt: skip
+        expect(page.locator("#topics p")).to_have_text(["<b>queries, forests, ranking", "kernels, margins, parsing", "all others"])  # fmt: skip
         expect(page.get_by_label("colour by subtopic")).to_be_checked()
         shown = page.evaluate(
             "Object.fromEntries(nodes.map(node => [node.name, nodeColour(node)]))"

@@ -6,7 +6,7 @@ const papers = content.papers.map(([key, year, title, venue, doi], index) => ({ 
 const nodes = content.nodes.map(([name, type, topic, alone, documents, extracted, mentions, generic, types, years, aliases, papers], index) =>
   ({ index, name, type, topic, alone, documents, extracted, mentions, generic, types, years, aliases, papers, edges: [], tied: false, x: null, y: null }));
 // What abstracts name together: it pulls nodes together in the picture, and is not drawn.
-const ties = content.ties.map(([one, two, times]) => ({ key: `t${one}-${two}`, one: nodes[one], two: nodes[two], times }));
+const ties = content.ties.map(([one, two, times]) => ({ one: nodes[one], two: nodes[two], times }));
 if (content.centre === null) for (const { one, two } of ties) one.tied = two.tied = true;
 // In a small graph no circle is large.
 const mostExtracted = nodes.reduce((most, node) => Math.max(most, node.extracted), 20);
@@ -18,10 +18,23 @@ for (const edge of edges) {
   edge.head.edges.push(edge);
   if (edge.tail !== edge.head) edge.tail.edges.push(edge);
 }
+const naming = papers.map(() => []);   // the nodes that each abstract names
+for (const node of nodes) for (const paper of node.papers) naming[paper].push(node);
+
+// What the abstracts of a node name as well, with how many times: what is named seldom elsewhere first.
+function companions(node) {
+  if (node.companions) return node.companions;
+  const times = new Map();
+  for (const paper of node.papers) for (const other of naming[paper]) if (other !== node && !other.generic) times.set(other, (times.get(other) ?? 0) + 1);
+  const close = ([other, number]) => number / Math.sqrt(other.documents);
+  const all = [...times].sort((one, other) => close(other) - close(one) || one[0].index - other[0].index);
+  return node.companions = all.slice(0, FEW_NEIGHBOURS);
+}
 
 const NODE_COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#d55e00", "#0072b2", "#c9bb1c", "#999999"];
 const FEW_NODES = 150;        // so many nodes and edges are shown at first
-const FEW_EDGES = 400;
+const FEW_EDGES = 250;
+const FEW_NEIGHBOURS = 12;    // a chosen node with fewer shows what its abstracts name as well
 const MOST_NEIGHBOURS = 40;   // so many of a chosen node are shown although filters hide them
 const MOST_NAMES = 200;       // names in the picture at one time
 const MANY_EDGES = 2000;      // from so many on, edges that do not stand out are thin lines, quick without a graphics card
@@ -47,11 +60,11 @@ let byTopic = content.topics.length > 0;   // whether colours tell subtopics, no
 const filters = { types: new Set(content.types.keys()), relations: new Set(content.relations.keys()),
   from: null, until: null, leastNode: 1, leastEdge: 1, generic: false };
 
-// Abstracts in the years that are chosen; without a choice those of unknown years count as well.
+// Abstracts in the years that are chosen, of a node those that name it by itself; without a choice those of unknown years count as well.
 function inYears(item) {
-  if (filters.from === null && filters.until === null) return item.documents;
+  if (filters.from === null && filters.until === null) return item.alone ?? item.documents;
   const from = filters.from ?? -Infinity, until = filters.until ?? Infinity;
-  return item.years.reduce((sum, [year, documents]) => sum + (from <= year && year <= until ? documents : 0), 0);
+  return item.years.reduce((sum, [year, documents, alone]) => sum + (from <= year && year <= until ? alone ?? documents : 0), 0);
 }
 
 function passes(node) {
@@ -64,13 +77,19 @@ function wanted() {
   const fits = (edge, least) => filters.relations.has(edge.relation) && inYears(edge) >= least;
   const show = edge => { shownEdges.add(edge); shownNodes.add(edge.head).add(edge.tail); };
   const passing = new Set(nodes.filter(passes));
-  for (const node of passing) if (node.tied) shownNodes.add(node);
+  if (content.centre === null) for (const node of passing) shownNodes.add(node);
   for (const edge of edges) if (passing.has(edge.head) && passing.has(edge.tail) && fits(edge, filters.leastEdge)) show(edge);
   for (const node of chosenNodes()) {
     shownNodes.add(node);
     node.edges.filter(edge => fits(edge, 1)).slice(0, MOST_NEIGHBOURS).forEach(show);
+    for (const other of namedWith(node)) shownNodes.add(other);
   }
   return { shownNodes, shownEdges };
+}
+
+function namedWith(node) {
+  const related = new Set(node.edges.map(edge => otherEnd(edge, node)));
+  return companions(node).map(([other]) => other).filter(other => !related.has(other)).slice(0, Math.max(FEW_NEIGHBOURS - related.size, 0));
 }
 
 function chosenNodes() {
@@ -80,7 +99,12 @@ function chosenNodes() {
 // The smallest counts that leave few nodes and edges, so that the first picture can be read.
 function setFirstFilters() {
   const specific = nodes.filter(node => !node.generic);
-  if (content.centre === null && specific.length > FEW_NODES) filters.leastNode = specific[FEW_NODES].alone + 1;
+  if (content.centre === null && specific.length > FEW_NODES) {
+    filters.leastNode = specific[FEW_NODES].alone + 1;
+    const more = specific.filter(node => node.alone >= specific[FEW_NODES].alone).length;
+    // Of a few abstracts most names are in one: rather many nodes than next to none.
+    if (specific.filter(passes).length < FEW_NODES / 3 && more < 3 * FEW_NODES) filters.leastNode -= 1;
+  }
   while (wanted().shownEdges.size > FEW_EDGES) filters.leastEdge += 1;
   if (!wanted().shownEdges.size) Object.assign(filters, { leastNode: 1, leastEdge: 1, generic: true });
   get("generic").checked = filters.generic;
@@ -102,8 +126,12 @@ function makeFilters() {
     dot(line, NODE_COLOURS[index]);
     line.append(title);
   }
+  const others = add(get("topics"), "p");
+  dot(others, NODE_COLOURS.at(-1));
+  others.append("all others");
   get("by-topic").checked = byTopic;
-  get("by-topic").addEventListener("change", () => { byTopic = get("by-topic").checked; show(); });
+  get("by-topic").addEventListener("change", () => { byTopic = get("by-topic").checked; document.body.classList.toggle("by-topic", byTopic); show(); });
+  document.body.classList.toggle("by-topic", byTopic);
   makeBoxes(get("relations"), content.relations, counted(edges, "relation"), filters.relations, false);
   for (const id of ["from", "until"]) {
     const field = get(id);
@@ -117,7 +145,11 @@ function makeFilters() {
   growth.disabled = everyYear.length < 2;
   [growth.min, growth.max] = [everyYear[0] ?? 0, everyYear.at(-1) ?? 0];
   growth.value = growth.max;
-  growth.addEventListener("input", () => { get("until").value = growth.value; setYear("until", growth.value); filtersChanged(false); });
+  growth.addEventListener("input", () => {
+    get("until").value = growth.value === growth.max ? "" : growth.value;   // at its end abstracts without a year count, too
+    setYear("until", get("until").value);
+    filtersChanged(false);
+  });
   for (const [id, name] of [["least-node", "leastNode"], ["least-edge", "leastEdge"]]) {
     get(id).addEventListener("input", () => { filters[name] = Math.max(Number(get(id).value) || 1, 1); filtersChanged(); });
   }
@@ -172,8 +204,7 @@ function filtersChanged(toFit = true) {
 function nodeColour({ type, topic }, topics = byTopic) {
   return topics ? NODE_COLOURS[Math.min(topic ?? Infinity, NODE_COLOURS.length - 1)] : NODE_COLOURS[type % NODE_COLOURS.length];
 }
-const graph = new library.MultiDirectedGraph();
-let renderer = null, layout = null, hovered = null, lit = null, palette = {}, drawnEdges = 0;
+let graph = new library.MultiDirectedGraph(), renderer = null, layout = null, hovered = null, lit = null, palette = {}, drawnEdges = 0;
 const chosen = { node: null, edge: null, paper: null };
 
 function dot(parent, colour) {
@@ -185,61 +216,74 @@ function readPalette() {
   for (const name of ["text", "edge", "faded", "strong", "halo", "back"]) palette[name] = style.getPropertyValue("--" + name).trim();
 }
 
-// Brings the picture in line with filters and choice, and lays out what has come in.
+// Brings the picture in line with filters and choice, and lays out what has come in. The graph is made anew, because
+// sigma looks at all that is left after each node or edge that goes.
 function update() {
-  const { shownNodes, shownEdges } = wanted();
-  graph.forEachEdge((key, { edge }) => { if (edge && !shownEdges.has(edge)) graph.dropEdge(key); });
-  graph.forEachNode((key, { node }) => { if (!shownNodes.has(node)) graph.dropNode(key); });
-  const before = graph.order;
+  const { shownNodes, shownEdges } = wanted(), running = layout !== null;
+  stopLayout();
+  const fresh = new Set([...shownNodes].filter(node => running || node.x === null));
+  graph = new library.MultiDirectedGraph();
   for (const node of shownNodes) {
-    if (graph.hasNode(node.index)) { graph.setNodeAttribute(node.index, "size", radius(node)); continue; }
     place(node);
     graph.addNode(node.index, { node, x: node.x, y: node.y, size: radius(node) });
   }
-  for (const { key, one, two, times } of ties) {
-    if (!graph.hasNode(one.index) || !graph.hasNode(two.index) || graph.hasEdge(key)) continue;
-    graph.addDirectedEdgeWithKey(key, one.index, two.index, { edge: null, size: 0, weight: 1 + Math.log2(times), type: "thin" });
+  const join = (one, other, attributes) => graph.addDirectedEdge(one.index, other.index, attributes);
+  for (const { one, two, times } of ties) {
+    const weight = (one.topic === two.topic ? 3 : 0.5) * (1 + Math.log2(times));
+    if (shownNodes.has(one) && shownNodes.has(two)) join(one, two, { edge: null, size: 0, weight, type: "thin" });
   }
-  const drawnBefore = drawnEdges;
+  // A node that no tie pulls lies near what its abstracts name.
+  if (fresh.size) for (const node of shownNodes) if (!node.tied) {
+    const near = companions(node).filter(([other]) => shownNodes.has(other)).slice(0, 2);
+    for (const [other] of near) join(node, other, { edge: null, size: 0, weight: 1, type: "thin" });
+  }
   drawnEdges = shownEdges.size;
   for (const edge of shownEdges) {
-    if (graph.hasEdge(edge.index)) continue;
     const width = Math.min(0.9 + 0.8 * Math.log2(edge.documents), 5);
     graph.addDirectedEdgeWithKey(edge.index, edge.head.index, edge.tail.index,
       { edge, size: width, weight: ties.length ? 0.3 : width, type: content.symmetric[edge.relation] ? "line" : "arrow" });
   }
-  get("status").textContent = `${graph.order.toLocaleString("en")} of ${count(nodes.length, "node")}, `
+  for (const node of chosenNodes()) for (const other of namedWith(node)) {
+    join(node, other, { edge: null, named: true, size: 1, weight: 1, type: "line" });
+  }
+  if (renderer) renderer.setGraph(graph);
+  get("status").textContent = `${graph.order.toLocaleString("en")} of ${count(nodes.length, "node")}`
+    + (content.centre === null && nodes.length < content.all_nodes ? ` (of ${content.all_nodes.toLocaleString("en")}), ` : ", ")
     + `${drawnEdges.toLocaleString("en")} of ${count(edges.length, "edge")}`
     + (content.centre === null && edges.length < content.all_edges ? ` (the best supported of ${content.all_edges.toLocaleString("en")})` : "");
   ranked = null;
   if (renderer) renderer.setSetting("enableEdgeEvents", drawnEdges <= MANY_EDGES);
-  if (graph.order > before || drawnEdges > drawnBefore) arrange();
+  if (fresh.size) arrange(fresh);
   light();
 }
 
 // By the abstracts in which the model found it, as far as they lie in the chosen years.
 function radius(node) {
-  const share = node.documents ? inYears(node) / node.documents : 0;
+  const share = node.alone ? inYears(node) / node.alone : 1;
   return 3 + 15 * Math.sqrt(node.extracted * share / mostExtracted);
 }
 
 // A new node starts near its neighbours in the picture, else on a spiral; always at the same place.
 function place(node) {
   if (node.x !== null) return;
-  const near = node.edges.map(edge => edge.head === node ? edge.tail : edge.head).filter(other => other.x !== null);
+  const near = [...node.edges.map(edge => edge.head === node ? edge.tail : edge.head), ...namedWith(node)].filter(other => other.x !== null);
   const angle = node.index * 2.39996, far = near.length ? 3 : 10 * Math.sqrt(node.index + 1);
   const mean = axis => near.reduce((sum, other) => sum + other[axis], 0) / (near.length || 1);
   node.x = mean("x") + far * Math.cos(angle);
   node.y = mean("y") + far * Math.sin(angle);
 }
 
-function arrange() {
+// Lays out nodes that have no place yet; a few of them move nothing else.
+function arrange(fresh) {
   stopLayout();
   if (graph.order < 2) return;
+  const few = fresh.size < graph.order / 3;
+  graph.updateEachNodeAttributes((_, attributes) => ({ ...attributes, fixed: few && !fresh.has(attributes.node) }));
   // Hubs push each other apart, so that clusters show.
   const settings = { ...library.forceAtlas2.inferSettings(graph), outboundAttractionDistribution: true };
   if (graph.order <= SMALL_LAYOUT) {
-    library.forceAtlas2.assign(graph, { iterations: 250, settings });
+    library.forceAtlas2.assign(graph, { iterations: Math.min(250, 40000 / graph.order), settings });
+    if (!few) fillPicture();
     keepApart();
     keepPlaces();
     return;
@@ -249,12 +293,44 @@ function arrange() {
   layout.end = setTimeout(stopLayout, 1000 * BACKGROUND_SECONDS);
 }
 
-// Moves nodes that lie over each other; their sizes are pixels, of which the picture is about 700 high and wide.
+function pictureSize() {
+  return renderer ? renderer.getDimensions() : { width: 700, height: 700 };
+}
+
+// Small pictures have small circles.
+function shrink() {
+  const { width, height } = pictureSize();
+  return Math.min(Math.max(Math.min(width, height) / 600, 0.5), 1);
+}
+
+// Among many nodes the rare ones are dots, and lie below the others.
+function drawnSize(size) {
+  return (graph.order > SMALL_LAYOUT ? size - 1.5 : size) * shrink();
+}
+
+function extent(axis) {
+  const places = graph.mapNodes((_, attributes) => attributes[axis]).sort((a, b) => a - b);
+  return { middle: places[places.length >> 1], range: places.at(-1) - places[0] || 1 };
+}
+
+// Brings stragglers near, and makes the layout as wide for its height as the picture.
+function fillPicture() {
+  const { width, height } = pictureSize(), middle = { x: extent("x").middle, y: extent("y").middle };
+  const away = ({ x, y }) => Math.hypot(x - middle.x, y - middle.y);
+  const far = graph.mapNodes((_, at) => away(at)).sort((a, b) => a - b), most = 1.1 * far[Math.floor(0.9 * far.length)];
+  graph.updateEachNodeAttributes((_, at) => {
+    const nearer = away(at) > most ? (most + 0.2 * (away(at) - most)) / away(at) : 1;
+    return { ...at, x: middle.x + nearer * (at.x - middle.x), y: middle.y + nearer * (at.y - middle.y) };
+  });
+  const wider = Math.min(Math.max(width / height * extent("y").range / extent("x").range, 0.5), 2);
+  graph.updateEachNodeAttributes((_, at) => ({ ...at, x: wider * at.x }));
+}
+
+// Moves nodes that lie over each other; their sizes are pixels.
 function keepApart() {
-  const across = axis => graph.reduceNodes((most, _, place) => Math.max(most, Math.abs(place[axis])), 1);
-  const pixel = 2 * Math.max(across("x"), across("y")) / 700;
+  const { width, height } = pictureSize(), pixel = Math.max(extent("x").range / width, extent("y").range / height);
   library.noverlap.assign(graph, { maxIterations: 100, settings: { margin: 6 * pixel, gridSize: 10 },
-    inputReducer: (_, { x, y, size }) => ({ x, y, size: size * pixel }) });
+    inputReducer: (_, { x, y, size }) => ({ x, y, size: drawnSize(size) * pixel }) });
 }
 
 function stopLayout() {
@@ -274,24 +350,34 @@ function light() {
   const node = (drawnEdges <= MANY_EDGES && hovered) || chosen.node;
   const some = node ? node.edges : chosen.edge ? [chosen.edge] : chosen.paper ? edgesOf(chosen.paper) : null;
   lit = some && { edges: new Set(some), nodes: new Set(some.flatMap(edge => [edge.head, edge.tail])) };
-  if (lit && node) lit.nodes.add(node);
+  if (lit && node) for (const other of [node, ...(node === chosen.node ? namedWith(node) : [])]) lit.nodes.add(other);
   if (renderer) renderer.refresh({ skipIndexation: true });
 }
 
 function drawnNode(_, { node, x, y, size }) {
   const faded = lit && !lit.nodes.has(node);
   const colour = faded ? palette.faded : nodeColour(node);
-  return { x, y, size, color: colour, zIndex: faded ? 0 : 1 };
+  return { x, y, size: drawnSize(size), color: colour, zIndex: faded ? 0 : 1 + node.extracted };
 }
 
-function drawnEdge(_, { edge, size, type }) {
+function drawnEdge(_, { edge, named, size, type }) {
+  if (named) return { size, type, color: palette.edge };
   if (!edge) return { hidden: true };
   const on = lit && lit.edges.has(edge);
   const thin = drawnEdges > MANY_EDGES && !on;
   return { size, type: thin ? "thin" : type, color: on ? palette.strong : lit ? palette.faded : palette.edge, zIndex: on ? 1 : 0 };
 }
 
-// Names: those of the most frequent nodes first, none over another, as large at every zoom.
+const overlap = (one, other) => one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+function write(canvas, text, left, middle, colour) {
+  canvas.strokeStyle = palette.halo;
+  canvas.lineWidth = 4;
+  canvas.strokeText(text, left, middle);
+  canvas.fillStyle = colour;
+  canvas.fillText(text, left, middle);
+}
+
+// Names: those of the most frequent nodes first and largest, none over another, as large at every zoom.
 let ranked = null;
 function drawNames() {
   const canvas = renderer.getCanvases().labels.getContext("2d");
@@ -299,65 +385,80 @@ function drawNames() {
   ranked ??= graph.mapNodes((_, { node }) => node).sort((a, b) => a.generic - b.generic || b.alone - a.alone || a.index - b.index);
   const important = lit ? [...lit.nodes].filter(node => graph.hasNode(node.index)) : [];
   const first = [hovered, ...chosenNodes()].filter(node => node && graph.hasNode(node.index));
-  const taken = [];
   canvas.textBaseline = "middle";
   canvas.lineJoin = "round";
-  if (byTopic && !lit) taken.push(...drawRegions(canvas));
+  const regions = byTopic && !lit ? drawRegions(canvas) : [], taken = [...regions], names = new Set(regions.map(region => region.name));
   const seen = new Set();
   for (const node of [...first, ...important, ...(lit ? [] : ranked)]) {
     if (taken.length >= MOST_NAMES) break;
-    if (seen.has(node)) continue;
+    if (seen.has(node) || names.has(node.name)) continue;
     seen.add(node);
     const drawn = renderer.getNodeDisplayData(String(node.index));
     if (!drawn) continue;
     const at = renderer.framedGraphToViewport(drawn), radius = renderer.scaleSize(drawn.size);
     if (at.x < -200 || at.x > width + 20 || at.y < 0 || at.y > height) continue;
-    const bold = first.includes(node);
-    canvas.font = (bold ? "bold " : "") + "13px sans-serif";
+    const bold = first.includes(node), letters = Math.round(shrink() * 2 + 10 + 6 * Math.sqrt(node.extracted / mostExtracted));
+    canvas.font = (bold ? "bold " : "") + letters + "px sans-serif";
     const name = node.name.length > 40 && !bold ? node.name.slice(0, 39) + "…" : node.name;
-    const wide = canvas.measureText(name).width + 4, right = at.x + radius + 2;
-    const left = right + wide > width ? at.x - radius - 2 - wide : right;
-    const box = { left, top: at.y - 8, right: left + wide, bottom: at.y + 8 };
-    if (!bold && taken.some(other => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) continue;
-    taken.push(box);
-    canvas.strokeStyle = palette.halo;
-    canvas.lineWidth = 4;
-    canvas.strokeText(name, left + 1, at.y);
-    canvas.fillStyle = palette.text;
-    canvas.fillText(name, left + 1, at.y);
+    const wide = canvas.measureText(name).width + 4, high = letters / 2 + 2;
+    const box = (left, middle) => ({ left, right: left + wide, top: middle - high, bottom: middle + high });
+    const right = box(at.x + radius + 2, at.y), left = box(at.x - radius - 2 - wide, at.y);
+    const below = box(at.x - wide / 2, at.y + radius + high), above = box(at.x - wide / 2, at.y - radius - high);
+    const places = (right.right > width ? [left, below, above] : [right, left, below, above]).filter(place => place.left > 0 && place.right < width);
+    const place = places.find(some => !taken.some(other => overlap(some, other))) ?? (bold ? right : null);
+    if (!place) continue;
+    taken.push(place);
+    write(canvas, name, place.left + 2, place.top + high, palette.text);
   }
 }
 
-// Regions: a haze around the nodes of each subtopic, and its name in their middle; gives the places of the names.
-const HAZE = 34, FEWEST_IN_REGION = 3;
+// Regions: a haze around the nodes of each subtopic, and its name where most of them are; gives the places of the names.
+const HAZE = 70, FEWEST_IN_REGION = 3;
 function drawRegions(canvas) {
-  const boxes = [], members = new Map();
+  const { width, height } = renderer.getDimensions(), boxes = [], members = new Map();
+  const behind = renderer.getCanvases().edgeLabels.getContext("2d");   // it lies below the nodes
   for (const node of ranked) {
     const drawn = node.topic !== null && node.topic < NODE_COLOURS.length - 1 && renderer.getNodeDisplayData(String(node.index));
     if (drawn) members.set(node.topic, [...(members.get(node.topic) ?? []), renderer.framedGraphToViewport(drawn)]);
   }
-  const middle = (points, axis) => points.map(point => point[axis]).sort((a, b) => a - b)[points.length >> 1];
-  for (const [topic, points] of [...members].sort(([a], [b]) => a - b)) {
-    if (points.length < FEWEST_IN_REGION) continue;
-    canvas.globalAlpha = 0.07;
-    canvas.fillStyle = NODE_COLOURS[topic];
-    for (const { x, y } of points) { canvas.beginPath(); canvas.arc(x, y, HAZE, 0, 2 * Math.PI); canvas.fill(); }
-    canvas.globalAlpha = 1;
-    canvas.font = "bold 17px sans-serif";
+  const crowd = points => points.map(({ x, y }) => points.filter(other => Math.hypot(other.x - x, other.y - y) < 1.5 * HAZE))
+    .reduce((most, some) => some.length > most.length ? some : most);
+  const middle = (points, axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length;
+  const regions = [...members].filter(([, points]) => points.length >= FEWEST_IN_REGION).sort(([a], [b]) => a - b);
+  for (const [topic, points] of regions) {
+    const haze = hazeOf(NODE_COLOURS[topic]), size = 2 * HAZE * shrink();
+    for (const { x, y } of points) behind.drawImage(haze, x - size / 2, y - size / 2, size, size);
+  }
+  const letters = Math.round(5 + 12 * shrink()), high = letters / 2 + 3;
+  canvas.font = `bold ${letters}px sans-serif`;
+  for (const [topic, points] of regions) {
     const name = content.topics[topic].split(", ")[0], wide = canvas.measureText(name).width;
-    const left = middle(points, "x") - wide / 2, box = { left, right: left + wide, top: middle(points, "y") - 12, bottom: middle(points, "y") + 12 };
-    while (boxes.some(other => box.left < other.right && other.left < box.right && box.top < other.bottom && other.top < box.bottom)) {
-      box.top += 24;
-      box.bottom += 24;
-    }
+    const most = crowd(points), x = middle(most, "x"), y = middle(most, "y");
+    const left = Math.max(Math.min(x - wide / 2, width - wide - 4), 4), box = { name, left, right: left + wide, top: y - high, bottom: y + high };
+    while (boxes.some(other => overlap(box, other))) { box.top += 2 * high; box.bottom += 2 * high; }
+    if (box.bottom > height || box.top < 0) continue;
     boxes.push(box);
-    canvas.strokeStyle = palette.halo;
-    canvas.lineWidth = 5;
-    canvas.strokeText(name, left, box.top + 12);
-    canvas.fillStyle = NODE_COLOURS[topic];
-    canvas.fillText(name, left, box.top + 12);
+    write(canvas, name, left, box.top + high, NODE_COLOURS[topic]);
+    // Light colours alone cannot be read.
+    canvas.globalAlpha = 0.45;
+    canvas.fillStyle = palette.text;
+    canvas.fillText(name, left, box.top + high);
+    canvas.globalAlpha = 1;
   }
   return boxes;
+}
+
+const hazes = new Map();
+function hazeOf(colour) {
+  if (hazes.has(colour)) return hazes.get(colour);
+  const image = document.createElement("canvas"), side = image.width = image.height = 2 * HAZE, canvas = image.getContext("2d");
+  const shade = canvas.createRadialGradient(HAZE, HAZE, 0, HAZE, HAZE, HAZE);
+  shade.addColorStop(0, colour + "26");
+  shade.addColorStop(1, colour + "00");
+  canvas.fillStyle = shade;
+  canvas.fillRect(0, 0, side, side);
+  hazes.set(colour, image);
+  return image;
 }
 
 function start() {
@@ -375,10 +476,19 @@ function start() {
   renderer.on("afterRender", drawNames);
   renderer.on("afterRender", watchFrames);
   renderer.on("clickNode", ({ node }) => go("n" + node));
-  renderer.on("clickEdge", ({ edge }) => go("e" + edge));
-  renderer.on("clickStage", () => go(""));
+  renderer.on("clickEdge", ({ event }) => clickNear(event));
+  renderer.on("clickStage", ({ event }) => clickNear(event));
   renderer.on("enterNode", ({ node }) => hover(nodes[node]));
   renderer.on("leaveNode", () => hover(null));
+}
+
+// Lines are thin: a click beside one means it.
+function clickNear({ x, y }) {
+  for (const far of drawnEdges <= MANY_EDGES ? [0, 2, 4] : []) for (const [right, down] of [[far, 0], [-far, 0], [0, far], [0, -far]]) {
+    const key = renderer.getEdgeAtPoint(x + right, y + down), edge = key && graph.getEdgeAttribute(key, "edge");
+    if (edge) return go("e" + edge.index);
+  }
+  go("");
 }
 
 // Among many edges only a click sets neighbours off: the pointer passes over too many nodes.
@@ -440,12 +550,12 @@ function describeGraph() {
   for (const node of nodes.filter(passes).slice(0, 30)) nodeItem(list, node, inYears(node));
 }
 
-function nodeItem(list, node, documents = node.documents) {
+function nodeItem(list, node, documents = node.documents, words = "") {
   const item = add(list, "li");
   dot(item, nodeColour(node));
   nodeLink(item, node);
   item.append(" ");
-  add(item, "small", count(documents, "abstract"));
+  add(item, "small", words + count(documents, "abstract"));
 }
 
 function describeNode(node) {
@@ -454,7 +564,7 @@ function describeNode(node) {
   dot(types, nodeColour(node));
   types.append(node.types.map(([type, mentions]) => content.types[type] + " " + mentions.toLocaleString("en")).join(", "));
   const matched = node.documents - node.extracted;
-  add(details, "p", count(node.documents, "abstract") + ", " + count(node.mentions, "extracted mention")
+  add(details, "p", count(node.documents, "abstract") + (node.alone < node.documents ? ` (${node.alone.toLocaleString("en")} name it by itself)` : "") + ", " + count(node.mentions, "extracted mention")
     + (matched > 0 ? `; in ${matched.toLocaleString("en")} of them its name was matched in the text` : ""));
   if (node.generic) add(details, "p", "Generic: the name alone tells little.", { class: "quiet" });
   if (node.topic !== null) add(details, "p", "Subtopic: " + content.topics[node.topic], { class: "quiet" });
@@ -478,6 +588,14 @@ function describeNode(node) {
   for (const [title, some] of groups) {
     add(details, "h3", title);
     for (const edge of some) edgeFold(details, edge, node);
+  }
+  const near = companions(node);
+  if (near.length) add(details, "h3", "Named in the same abstracts");
+  const list = add(details, "ul");
+  for (const [other, number] of near) {
+    // Of frequent nodes the page has the newest papers only.
+    const some = [node, other].some(({ papers, documents }) => papers.length < documents);
+    nodeItem(list, other, number, some ? "at least " : "");
   }
   if (node.papers.length) {
     const more = node.documents - node.papers.length;
@@ -703,7 +821,7 @@ const KEYS = {
   "/": () => { search.focus(); search.select(); },
   "?": () => get("help").showModal(),
   "+": () => zoom(1 / 1.5), "=": () => zoom(1 / 1.5), "-": () => zoom(1.5), "0": fit,
-  f: () => get("filters").querySelector("input").focus(),
+  f: () => { document.body.classList.add("filtering"); get("filters").querySelector("input").focus(); },
   p: () => get("picture").focus(),
   t: changeTheme,
   j: () => step(1), k: () => step(-1),
@@ -739,7 +857,8 @@ function changeTheme() {
 }
 dark.addEventListener("change", setTheme);
 
-for (const [id, action] of [["zoom-in", KEYS["+"]], ["zoom-out", KEYS["-"]], ["fit", fit], ["theme", changeTheme], ["keys", KEYS["?"]]]) {
+for (const [id, action] of [["zoom-in", KEYS["+"]], ["zoom-out", KEYS["-"]], ["fit", fit], ["theme", changeTheme], ["keys", KEYS["?"]],
+  ["filters-or-details", () => document.body.classList.toggle("filtering")]]) {
   get(id).addEventListener("click", action);
 }
 makeFilters();
