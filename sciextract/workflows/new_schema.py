@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import NOT_REJECTED
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import ANY_TYPE, LabelSchema
 from sciextract.documents.schema_file import RESERVED_KEYS, parse_schema
@@ -111,18 +111,17 @@ class LabelFrequencies:
 
     def add(self, annotated: AnnotatedDocument) -> None:
         """Count the labels of a document; rejected items are left out."""
-        annotations, text = annotated.annotations, annotated.document.text
-        labels = {}
-        for entity in annotations.entities:
-            if entity.label and entity.state is not State.REJECTED:
-                labels[entity.id] = entity.label
+        found, text = annotated.annotations.in_states(NOT_REJECTED), annotated.document.text
+        labels = {entity.id: entity.label for entity in found.entities if entity.label}
+        for entity in found.entities:
+            if entity.label:
                 mention = " ".join(entity.text_of(text).split())
                 self.mentions.setdefault(entity.label, Counter())[mention] += 1
-        for relation in annotations.relations:
-            if relation.state is not State.REJECTED and {relation.head, relation.tail} <= {*labels}:
+        for relation in found.relations:
+            if relation.head in labels and relation.tail in labels:
                 pair = (labels[relation.head], labels[relation.tail])
                 self.relations.setdefault(relation.label, Counter())[pair] += 1
-        self.clusters += sum(group.state is not State.REJECTED for group in annotations.clusters)
+        self.clusters += len(found.clusters)
 
     def schema(self, name: str) -> LabelSchema:
         """The schema with these labels, the pairs that occur, and the most frequent mentions as examples.

@@ -30,7 +30,6 @@ from sciextract.store.rows import (
 from sciextract.store.sqlite import from_sql
 from sciextract.workflows.active.ranking import (
     By,
-    ModelPredictions,
     OnProgress,
     by_chance,
     by_uncertainty,
@@ -130,9 +129,8 @@ def make_queue(project: Project, order: QueueOrder, on_progress: OnProgress) -> 
             from sciextract.workflows.learn import learn_from_project
 
             adapter = learn_from_project(project, EncoderStates(Extractor.load(model.folder)))
-        predictions = ModelPredictions(project, model, adapter)
-        numbers = by_uncertainty(project, pool, predictions, on_progress)
-        asked, predicted = predictions.id, predictions.predicted
+        asked = model.id if adapter is None else str(adapter.model)
+        numbers, predicted = by_uncertainty(project, pool, model, adapter, on_progress)
     # The only thing that is written, at the very end.
     queue = SavedQueue(name, tuple(numbers[: order.most]), sort=order.by.value, seed=order.seed)
     return MadeQueue(save_queue(project, queue), len(pool), asked, predicted)

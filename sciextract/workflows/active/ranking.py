@@ -11,7 +11,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from sciextract.documents.annotations import Annotations, Candidates, Layer, Span, State
-from sciextract.documents.document import Document
 from sciextract.errors import ActionRefusedError
 from sciextract.store import DocumentState, documents
 from sciextract.store.documents import known_documents
@@ -133,64 +132,42 @@ def find_open(doc: DocumentState, asked: Iterable[Decision]) -> Iterator[Decisio
             yield decision
 
 
-class ModelPredictions:
-    """The predictions of one model about abstracts of one project; the project itself is left as it is.
+def ask_model(
+    project: Project, numbers: Iterable[int], model: KnownModel, adapter: Extractor | None
+) -> Iterator[tuple[int, Annotations, bool]]:
+    """What a model says about abstracts, candidates included, and whether it had to predict that: what the project holds first.
+
+    The project itself is left as it is, and the model is loaded only when the project lacks something.
 
     Args:
         project: The open project.
-        model: The model; it is loaded only when the project lacks something.
+        numbers: The abstracts.
+        model: The model.
         adapter: What predicts in its place, if an adapter does. Its predictions are always made anew: those in the
             project may be by an adapter that had learned less.
-
-    Attributes:
-        predicted: Abstracts that had to be predicted so far.
-        id: The model's; of an adapter name and hash of its model, marked as adapted.
 
     Raises:
         ModelDamagedError: A file of the model is missing or changed.
         ModelMismatchError: It predicts labels that the project's schema lacks.
     """
-
-    def __init__(
-        self, project: Project, model: KnownModel, adapter: Extractor | None = None
-    ) -> None:
-        self.predicted = 0
-        self.id = model.id if adapter is None else str(adapter.model)
-        self._project = project
-        self._model = model
-        self._extractor = adapter and adapter.with_settings(candidates=True)
-        self._kept_by: tuple[str, str] | None = None
-        if adapter is None:
-            folder = model.open()
-            self._kept_by = folder.config.name, folder.hash
-            check_config(project, folder.config, model.id)
-
-    def about(self, numbers: Sequence[int]) -> Iterator[tuple[int, Annotations]]:
-        """What the model says, candidates included: what the project holds first, the rest after it."""
-        missing = []
-        for number in numbers:
-            connection, by = self._project.connection, self._kept_by
-            kept = predictions_of_model(connection, number, *by) if by else None
+    missing = [*numbers]
+    if adapter is None:
+        folder, asked, missing = model.open(), missing, []
+        check_config(project, folder.config, model.id)
+        made_by = folder.config.name, folder.hash
+        for number in asked:
+            kept = predictions_of_model(project.connection, number, *made_by)
             if kept is None or kept.candidates is None:
                 missing.append(number)
             else:
-                yield number, kept
-        if missing:
-            stream = self._load().stream(self._documents(missing))
-            for number, found in zip(missing, stream, strict=True):
-                self.predicted += 1
-                yield number, found.annotations
-
-    def _documents(self, numbers: Sequence[int]) -> Iterator[Document]:
-        for number in numbers:
-            yield documents.load(self._project.connection, number).document
-
-    def _load(self) -> Extractor:
+                yield number, kept, False
+    if missing:
         from sciextract.inference.extractor import Extractor
 
-        if self._extractor is None:
-            self._extractor = Extractor.load(self._model.folder).with_settings(candidates=True)
-        return self._extractor
+        extractor = (adapter or Extractor.load(model.folder)).with_settings(candidates=True)
+        texts = (documents.load(project.connection, number).document for number in missing)
+        for number, found in zip(missing, extractor.stream(texts), strict=True):
+            yield number, found.annotations, True
 
 
 # Called with abstracts done and abstracts in all.
@@ -222,22 +199,25 @@ def pool_of(project: Project) -> dict[int, bool]:
 def by_uncertainty(
     project: Project,
     pool: Mapping[int, bool],
-    predictions: ModelPredictions,
+    model: KnownModel,
+    adapter: Extractor | None,
     on_progress: OnProgress,
-) -> list[int]:
-    """Most uncertain first; of equal ones the one that came first."""
+) -> tuple[list[int], int]:
+    """Most uncertain first, of equal ones the one that came first; and how many had to be predicted."""
     scores: dict[int, LayerScores] = {}
-    for number, found in predictions.about([*pool]):
+    predicted = 0
+    for number, found, is_new in ask_model(project, pool, model, adapter):
         left = decisions(found.candidates or Candidates())
         if pool[number]:
             left = find_open(project.document_state(number), left)
         words = len(documents.load(project.connection, number).document.tokens)
         scores[number] = per_word(left, words)
+        predicted += is_new
         on_progress(len(scores), len(pool))
     numbers = sorted(scores)
     combined = over_layers([scores[number] for number in numbers])
     doubts = dict(zip(numbers, combined, strict=True))
-    return sorted(numbers, key=lambda number: -doubts[number])
+    return sorted(numbers, key=lambda number: -doubts[number]), predicted
 
 
 def by_chance(pool: Iterable[int], seed: int) -> list[int]:
