@@ -283,28 +283,20 @@ class Annotations:
         if not any(names):
             return self
         entities, relations, attributes = (*names, {})[:3]
-        candidates = self.candidates
-        if candidates is not None:
-            candidates = replace(
-                candidates,
-                spans=tuple(
-                    replace(span, labels=_rename_labels(span.labels, entities))
-                    for span in candidates.spans
-                ),
-                pairs=tuple(
-                    replace(pair, labels=_rename_labels(pair.labels, relations))
-                    for pair in candidates.pairs
-                ),
-            )
+        considered = self.candidates
+        if considered is not None:
+            spans = _relabel_candidates(considered.spans, entities)
+            pairs = _relabel_candidates(considered.pairs, relations)
+            considered = replace(considered, spans=spans, pairs=pairs)
+        said_now = (
+            replace(said, label=attributes.get(said.label, said.label)) for said in self.attributes
+        )
         return replace(
             self,
             entities=tuple(_relabel(entity, entities) for entity in self.entities),
             relations=tuple(_relabel(relation, relations) for relation in self.relations),
-            candidates=candidates,
-            attributes=tuple(
-                replace(said, label=attributes.get(said.label, said.label))
-                for said in self.attributes
-            ),
+            candidates=considered,
+            attributes=tuple(said_now),
         )
 
     def in_states(self, states: Container[State]) -> Annotations:
@@ -338,6 +330,13 @@ class Annotations:
 
 
 _Labelled = TypeVar("_Labelled", Entity, Relation)
+_Considered = TypeVar("_Considered", SpanCandidate, PairCandidate)
+
+
+def _relabel_candidates(
+    given: Iterable[_Considered], names: Mapping[str, str]
+) -> tuple[_Considered, ...]:
+    return tuple(replace(old, labels=_rename_labels(old.labels, names)) for old in given)
 
 
 def _relabel(item: _Labelled, names: Mapping[str, str]) -> _Labelled:

@@ -9,7 +9,7 @@ import re
 import reprlib
 import sys
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -28,6 +28,7 @@ MAX_LINE_BYTES = 64 << 20
 MOST_LINES_TO_HEADER = 10
 """Above a table, and its header."""
 _PIECE_BYTES = 1 << 20
+_MOST_NAMES = 5
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
@@ -237,6 +238,12 @@ WriterFactory = Callable[..., Writer]
 def quoted(value: object) -> str:
     """A value for a message: short, quoted, control characters visible."""
     return _SHORT.repr(value)
+
+
+def list_names(names: Sequence[str]) -> str:
+    """A few names for a message, and how many more there are."""
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(quoted, names[:_MOST_NAMES])) + more
 
 
 def leads_outside(path: str | Path, folder: str | Path) -> bool:

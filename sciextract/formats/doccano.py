@@ -90,12 +90,37 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     fields = unknown_fields(record, {key_field, "text", "relations", *columns}, place)
     offsets = OffsetMap(text)
 
+    def add_entity(
+        value: object, items: CorpusItems, by_id: dict[str, Entity], unit: Unit, field: str
+    ) -> None:
+        number = copy = None
+        if isinstance(value, list) and len(value) == 3:
+            start, end, label = value
+        elif isinstance(value, dict):
+            start, end, label = (value.get(key) for key in ("start_offset", "end_offset", "label"))
+            number, copy = value.get("id"), value.get("text")
+        else:
+            allowed = "[start, end, label], or an object with start_offset, end_offset and label"
+            raise place.unexpected(value, allowed, field=field)
+        if type(label) is int:
+            label = str(label)
+            items.remarks[
+                "label that is a number of doccano, whose name the file does not hold"
+            ] += 1
+        span = items.span_at(start, end, copy, unit, offsets, field)
+        label = label_at(label, f"{field} label", place)
+        if number is not None and (not isinstance(number, int | str) or str(number) in by_id):
+            raise place.unexpected(number, "a number or word of its own", field=f"{field}.id")
+        entity = items.entity([span], label)
+        if number is not None:
+            by_id[str(number)] = entity
+
     def read(unit: Unit) -> tuple[CorpusItems, dict[str, Entity]]:
         items, by_id = CorpusItems(place, source.provenance), dict[str, Entity]()
         for column in columns:
             for index, value in enumerate(list_at(record.get(column), column, place)):
                 with items.leaving_out():
-                    _add_entity(items, value, by_id, unit, offsets, f"{column}[{index}]", place)
+                    add_entity(value, items, by_id, unit, f"{column}[{index}]")
         return items, by_id
 
     items, by_id = in_fitting_unit(read, text)
@@ -103,33 +128,3 @@ def _documents(record: Record, source: Source, line: int) -> Iterator[AnnotatedD
     listed = record.get("relations")
     items.read_relations(listed, "relations", ("from_id", "to_id"), "type", by_id)
     yield items.document(text, fields)
-
-
-def _add_entity(
-    items: CorpusItems,
-    value: object,
-    by_id: dict[str, Entity],
-    unit: Unit,
-    offsets: OffsetMap,
-    field: str,
-    place: Place,
-) -> None:
-    number = copy = None
-    if isinstance(value, list) and len(value) == 3:
-        start, end, label = value
-    elif isinstance(value, dict):
-        start, end, label = (value.get(key) for key in ("start_offset", "end_offset", "label"))
-        number, copy = value.get("id"), value.get("text")
-    else:
-        allowed = "[start, end, label], or an object with start_offset, end_offset and label"
-        raise place.unexpected(value, allowed, field=field)
-    if type(label) is int:
-        label = str(label)
-        items.remarks["label that is a number of doccano, whose name the file does not hold"] += 1
-    span = items.span_at(start, end, copy, unit, offsets, field)
-    label = label_at(label, f"{field} label", place)
-    if number is not None and (not isinstance(number, int | str) or str(number) in by_id):
-        raise place.unexpected(number, "a number or word of its own", field=f"{field}.id")
-    entity = items.entity([span], label)
-    if number is not None:
-        by_id[str(number)] = entity

@@ -24,6 +24,7 @@ from sciextract.formats.base import (
     Source,
     leads_outside,
     line_pieces,
+    list_names,
     refuse_binary,
     standard_input,
     without_marks,
@@ -353,7 +354,6 @@ def _files_below(folder: str) -> Iterator[str]:
         yield from (os.path.join(parent, name) for name in results_in(names))
 
 
-_MOST_NAMES = 5
 _PLAIN = (".txt", ".text")
 _BRAT_FILES = (_STANDOFF, *_PLAIN, "sciextract.jsonl")  # the last is of our own exports
 _NO_ABSTRACT = re.compile(
@@ -399,9 +399,8 @@ def _left_out(path: str, spec: FormatSpec | None) -> Iterator[FormatError]:
             if has_suffix(unpacked_name(file), suffixes) and not has_suffix(file, _BRAT_FILES)
         ]
         if others and whole.id == "brat":
-            more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
-            named = ", ".join(map(repr, others[:_MOST_NAMES])) + more
-            problem = f"the folder is read as brat, without {counted(len(others), 'other file')} in it: {named}"
+            count = counted(len(others), "other file")
+            problem = f"the folder is read as brat, without {count} in it: {list_names(others)}"
             hint = "give them without the .ann files to read them; --from brat leaves them out without a word"
             yield FormatError(problem, path=path, hint=hint)
         return

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
-from xml.sax.saxutils import quoteattr
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from sciextract.documents.annotations import Entity, Span, State
 from sciextract.documents.bibliography import described
@@ -54,29 +54,28 @@ def labelling_config(schema: LabelSchema) -> str:
     Coreference is the relation ``COREF`` where the schema has coreference.
     """
     relations = [*schema.relation_labels, *([COREFERENCE] if schema.coreference else [])]
-    lines = ["<View>"]
+    view = Element("View")
     if relations:
-        lines.append("  <Relations>")
-        lines += [f"    <Relation value={quoteattr(relation)}/>" for relation in relations]
-        lines.append("  </Relations>")
-    lines.append(f'  <Labels name="{LABELS_NAME}" toName="{TEXT_NAME}">')
+        listed = SubElement(view, "Relations")
+        for relation in relations:
+            SubElement(listed, "Relation", value=relation)
+    labels = SubElement(view, "Labels", name=LABELS_NAME, toName=TEXT_NAME)
     for entity in schema.entities:
-        value, colour = quoteattr(entity.label), quoteattr(entity.colour)
-        hint = f" hint={quoteattr(entity.definition)}" if entity.definition else ""
-        key = quoteattr(entity.key)
-        lines.append(f"    <Label value={value} background={colour} hotkey={key}{hint}/>")
-    lines.append("  </Labels>")
+        shown = {"value": entity.label, "background": entity.colour, "hotkey": entity.key}
+        hint = {"hint": entity.definition} if entity.definition else {}
+        SubElement(labels, "Label", shown | hint)
     for kind in schema.attributes:
-        of_region = ' perRegion="true"' if ABSTRACT not in kind.on else ""
-        control = f'name={quoteattr(kind.label)} toName="{TEXT_NAME}"{of_region}'
+        of_region = {"perRegion": "true"} if ABSTRACT not in kind.on else {}
+        control = {"name": kind.label, "toName": TEXT_NAME} | of_region
         if _is_written(kind):
-            lines.append(f"  <TextArea {control}/>")
+            SubElement(view, "TextArea", control)
         elif not all(target.startswith(RELATION_PREFIX) for target in kind.on):
-            lines.append(f"  <Choices {control}>")
-            lines += [f"    <Choice value={quoteattr(v)}/>" for v in kind.values or [kind.label]]
-            lines.append("  </Choices>")
-    lines += [f'  <Text name="{TEXT_NAME}" value="$text"/>', "</View>", ""]
-    return "\n".join(lines)
+            choices = SubElement(view, "Choices", control)
+            for value in kind.values or [kind.label]:
+                SubElement(choices, "Choice", value=value)
+    SubElement(view, "Text", name=TEXT_NAME, value="$text")
+    indent(view)
+    return tostring(view, encoding="unicode") + "\n"
 
 
 def _is_written(kind: AttributeType) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
-from sciextract.documents.annotations import State
+from sciextract.documents.annotations import Annotations, State
 from sciextract.documents.bibliography import bibliography_of
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import ABSTRACT, AttributeKind, LabelSchema
@@ -42,18 +42,12 @@ class _LibraryWriter(LineWriter):
             kind.label: kind for kind in (schema.attributes_of(ABSTRACT) if schema else ())
         }
 
-    def write(self, document: AnnotatedDocument) -> None:
-        """Append one record."""
-        found = document.annotations
+    def _count_losses(self, found: Annotations) -> None:
         self.losses["entity"] += len(found.entities)
         self.losses["relation"] += len(found.relations)
         self.losses["cluster"] += len(found.clusters)
         self.losses["attribute of an item"] += sum(bool(said.target) for said in found.attributes)
         self.losses += type(self.losses)()  # without those that are 0
-        self._write_record(document)
-
-    def _write_record(self, annotated: AnnotatedDocument) -> None:
-        raise NotImplementedError
 
     def _keywords_of(self, annotated: AnnotatedDocument) -> list[str]:
         """The keywords of the record, and the attributes of the abstract: ``included``, ``design: cohort``."""
@@ -79,8 +73,9 @@ class _LibraryWriter(LineWriter):
 class RisWriter(_LibraryWriter):
     """Writes RIS."""
 
-    def _write_record(self, annotated: AnnotatedDocument) -> None:
-        for tag, value in self._lines(annotated):
+    def write(self, document: AnnotatedDocument) -> None:
+        self._count_losses(document.annotations)
+        for tag, value in self._lines(document):
             line = " ".join(encodable(value, self.losses).split())
             self._sink.write_line(f"{tag}  - {line}")
         self._sink.write_line("ER  - ")
@@ -119,19 +114,17 @@ class CslWriter(_LibraryWriter):
 
     _SINK: ClassVar[type[LineSink]] = ArraySink
 
-    def _write_record(self, annotated: AnnotatedDocument) -> None:
-        document = annotated.document
-        fields, known = document.fields, bibliography_of(document.fields)
-        title, abstract = _parts_of(document)
+    def write(self, document: AnnotatedDocument) -> None:
+        self._count_losses(document.annotations)
+        fields = document.document.fields
+        known, words = bibliography_of(fields), self._keywords_of(document)
+        title, abstract = _parts_of(document.document)
         kind = fields.get("type")
         usual = kind if isinstance(kind, str) and _CSL_TYPE.fullmatch(kind) else "article-journal"
         names = [author.partition(", ") for author in known.authors]
-        words = self._keywords_of(annotated)
         given = "\n".join(_values(fields.get("note"))).splitlines()
-        notes, state = (
-            [line for line in given if not line.startswith(_NOTE)],
-            annotated.project_state,
-        )
+        state = document.project_state
+        notes = [line for line in given if not line.startswith(_NOTE)]
         notes += [_NOTE + " ".join(state.note.split())] if state and state.note else []
         named = {
             "title": title,
@@ -150,7 +143,7 @@ class CslWriter(_LibraryWriter):
         }
         year = {"issued": {"date-parts": [[known.year]]}} if known.year else {}
         kept = {name: value for name, value in fields.items() if name not in _IN_CSL}
-        record = {"id": document.doc_key, "type": usual} | year | kept | {"type": usual}
+        record = {"id": document.document.doc_key, "type": usual} | year | kept | {"type": usual}
         record |= {name: value for name, value in named.items() if value}
         self._sink.write_line(encodable(json.dumps(record, ensure_ascii=False), self.losses))
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sciextract.codec import plain
+from sciextract.codec import decode, plain
 from sciextract.documents.annotations import Cluster, Entity, Relation
 from sciextract.documents.bibliography import NAMES, key_of_row, plain_name
 from sciextract.documents.document import AnnotatedDocument, text_hash
@@ -196,13 +196,10 @@ def parse_row(row: Record, source: Source, number: int) -> AnnotatedDocument:
         cut = cut_at(tokens, row["sentences"], "sentences", place)
         record |= {"token_ranges": row["token_ranges"], "sentences": cut}
     document = parse_record(record, source, number)
-    value: Any = row.get("fields")
     try:
-        given = {} if value is None else json.loads(value)
-    except (ValueError, TypeError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
-        raise place.unexpected(value, "a JSON object", field="fields")
+        given = decode(row.get("fields") or "{}", dict[str, Any], "fields")
+    except FormatError as error:
+        raise place.error(error.problem) from None
     fields = unknown_fields(given, (), place)
     return replace(document, document=replace(document.document, fields=fields))
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from sciextract.documents.document import AnnotatedDocument
-from sciextract.formats.base import BadRecord, ReadItem, quoted
+from sciextract.formats.base import BadRecord, ReadItem, list_names
 from sciextract.formats.markup import plain_text
 from sciextract.text.analyse import make_document
 
 NO_ABSTRACT = "the record has no abstract: its text is the title only"
 _LONGEST_ABSTRACT = 20_000
-_MOST_NAMES = 5
 
 _GIVEN = r"(?:available|provided|given|found|supplied|applicable|present|entered)"
 _THIS = r"this\ (?:article|paper|record|item|document|publication|title|entry)"
@@ -61,7 +60,7 @@ def document_of(
             for name, value in fields.items()
             if value and value != text and _may_be_abstract(name, value)
         ]
-        more = f"; not read: {_list_names(names)}" if names else ""
+        more = f"; not read: {list_names(names)}" if names else ""
         warnings = (*warnings, NO_ABSTRACT + more)
     document = make_document(doc_key, text, fields, title_length=title_length)
     return AnnotatedDocument(document, warnings=warnings)
@@ -79,11 +78,6 @@ def _may_be_abstract(name: str, value: object) -> bool:
     return bool(_ABSTRACT_NAME.search(name)) or (is_prose and not _OTHER_NAME.search(name))
 
 
-def check_items(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
-    """The items of a reader, with what is to be said of each."""
-    return map(_check_item, items)
-
-
 @dataclass(frozen=True, slots=True)
 class CheckedParser:
     """A parser of single records whose documents are checked; picklable, and equal to its copies, where ``parse`` is."""
@@ -94,7 +88,8 @@ class CheckedParser:
         return check(self.parse(*record))
 
 
-def _check_item(item: ReadItem) -> ReadItem:
+def check_item(item: ReadItem) -> ReadItem:
+    """An item of a reader, with what is to be said of it."""
     return item if isinstance(item, BadRecord) else check(item)
 
 
@@ -107,7 +102,7 @@ def check(item: AnnotatedDocument) -> AnnotatedDocument:
         if _names_annotations(name) and value and _holds_items(value)
     ]
     if names:
-        warnings.append(f"not read, although they look like annotations: {_list_names(names)}")
+        warnings.append(f"not read, although they look like annotations: {list_names(names)}")
     if len(document.text) > _LONGEST_ABSTRACT and not item.annotations.entities:
         warnings.append(f"a text of {len(document.text):,} characters is hardly an abstract")
     # Exchange records bring the warnings of their first reading along.
@@ -133,8 +128,3 @@ def _holds_items(value: object) -> bool:
         return value.startswith(("[{", "[[", "[(", '{"'))
     is_list = isinstance(value, list) and not isinstance(value[0], str | None)
     return is_list or isinstance(value, dict)
-
-
-def _list_names(names: list[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(map(quoted, names[:_MOST_NAMES])) + more

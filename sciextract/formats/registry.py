@@ -72,10 +72,10 @@ class FormatSpec:
             MissingExtraError: Its libraries are not installed.
         """
         from sciextract.formats.offset_check import with_fitting_offsets
-        from sciextract.formats.record_check import check_items
+        from sciextract.formats.record_check import check_item
 
         reader = self._load(self.reader)
-        return lambda source: check_items(with_fitting_offsets(reader(source)))
+        return lambda source: map(check_item, with_fitting_offsets(reader(source)))
 
     def load_writer(self) -> WriterFactory:
         """Import and return the maker of writers.

@@ -226,8 +226,8 @@ BAD_ROWS: list[tuple[dict[str, Any], str]] = [
     ({"relations": [{"id": "R", "head": "E7", "tail": "E1", "label": "x"}]}, "'E7' found"),
     ({"sentences": [[0, 99]]}, "sentences: [0, 99] found"),
     ({"token_ranges": [[0, 1]]}, "token_ranges: 1 ranges found"),
-    ({"fields": "["}, "fields: '[' found; expected a JSON object"),
-    ({"fields": "7"}, "fields: '7' found"),
+    ({"fields": "["}, "fields: is not JSON"),
+    ({"fields": "7"}, "fields: the whole is 7; expected object"),
 ]
 
 
