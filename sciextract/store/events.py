@@ -146,6 +146,9 @@ def fits(change: Change, current: Mapping[str, Any] | None) -> bool:
 SUGGESTIONS = "suggestions"
 """What the log calls the file of imported suggestions."""
 
+SUGGEST_ALIKE = "suggest alike"
+"""Strings that were decided elsewhere are proposed in an abstract that is opened."""
+
 UNDO, REDO, MODEL, CONVERT = "undo", "redo", "model", "convert"
 MERGED = "decided elsewhere"
 """What one author decided in a merged project: items that came with the merge carry this event, and so their author."""

@@ -27,7 +27,8 @@ SUGGEST_TYPES = "suggest types"
 """Which of the types that a type is split into its mentions may have."""
 
 FROM_OUTSIDE = frozenset(
-    {"import", "predict", "merge project", SUGGEST_TYPES, *events.NO_ACTIONS, *label_changes.KINDS}
+    {"import", "predict", "merge project", SUGGEST_TYPES, events.SUGGEST_ALIKE}
+    | {*events.NO_ACTIONS, *label_changes.KINDS}
 )
 """Kinds of events that are not the work of a person on an abstract."""
 

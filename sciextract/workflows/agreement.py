@@ -19,7 +19,7 @@ from sciextract.metrics.report import AgreementReport, TokenAlpha
 from sciextract.store import Project, label_changes
 from sciextract.store.coverage import covered_attributes, with_types
 from sciextract.store.document_state import annotated
-from sciextract.store.events import COVER, MERGED
+from sciextract.store.events import COVER, MERGED, SUGGEST_ALIKE
 from sciextract.store.finished import SUGGEST_TYPES, document_before
 from sciextract.store.ingest import latest_of_source
 from sciextract.store.project_settings import read_annotations, read_covered
@@ -207,7 +207,7 @@ MOST = 300
 # Kinds of events that decide about no item.
 _NO_DECISION = (
     *("import", "merge project", "predict", "done", COVER, "completeness", "flag", "note"),
-    *(*label_changes.KINDS, SUGGEST_TYPES),
+    *(*label_changes.KINDS, SUGGEST_TYPES, SUGGEST_ALIKE),
 )
 
 

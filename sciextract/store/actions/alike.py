@@ -16,7 +16,6 @@ from sciextract.store.document_state import Context, DocumentState
 from sciextract.store.rows import EntityRow, ProgressRow
 from sciextract.store.sqlite import first_value, storable
 
-KIND = "suggest alike"
 SOURCE = "import:as in {}"
 
 _LONGEST = 8

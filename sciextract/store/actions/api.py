@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span
-from sciextract.store.actions.alike import KIND, SOURCE, propose_alike
+from sciextract.store.actions.alike import SOURCE, propose_alike
 from sciextract.store.actions.bulk import decision_about
 from sciextract.store.actions.editing import (
     AttributeRef,
@@ -20,7 +20,7 @@ from sciextract.store.actions.editing import (
     Undecided,
 )
 from sciextract.store.document_state import Context, DocumentState, Outcome
-from sciextract.store.events import COVER
+from sciextract.store.events import COVER, SUGGEST_ALIKE
 from sciextract.store.rows import Completeness, edges_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,9 @@ class Actions:
         project = self._project
         work = partial(propose_alike, project.connection, opened=True)
         if self.proposes and project.dry_run([number], work)[0]:
-            project.perform(KIND, {}, [number], work, source=SOURCE.format("other abstracts"))
+            project.perform(
+                SUGGEST_ALIKE, {}, [number], work, source=SOURCE.format("other abstracts")
+            )
 
     def mark_done(
         self, number: int, layers: Collection[Layer] = ALL_LAYERS, undecided: Undecided = "refuse",

@@ -78,7 +78,7 @@ def _sum_up(state: ReviewState, number: int) -> str:
     """What the abstract took, how much of what was suggested was right, and how many are left."""
     connection, found = state.project.connection, state.project.document_state(number)
     rows: list[EntityRow | RelationRow | LinkRow] = [*found.all_entities, *found.relations]
-    suggested = Counter(row.state for row in (*rows, *found.links) if row.score is not None)
+    suggested = Counter(row.state for row in (*rows, *found.links))
     right, wrong = suggested[State.ACCEPTED], suggested[State.EDITED] + suggested[State.REJECTED]
     mentions = sum(row.state not in (State.UNDECIDED, State.REJECTED) for row in found.all_entities)
     parts = [counted(count_keys(connection, number), "key"), counted(mentions, "mention")]

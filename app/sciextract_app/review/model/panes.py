@@ -22,7 +22,7 @@ from sciextract.store import (
     RelationRow,
     review,
 )
-from sciextract.store.events import local_time, read_event
+from sciextract.store.events import SUGGEST_ALIKE, local_time, read_event
 from sciextract.vocabulary.links import linked_name
 from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState
@@ -279,7 +279,8 @@ def _history(state: ReviewState, view: DocumentView, row: Item) -> Lines:
     except ProjectError:
         event = None  # the file cannot be read: the next key says why
     if event is not None:
-        author = "" if event.kind == "predict" else f" by {_source(event.author)}"
+        by_itself = event.kind in ("predict", SUGGEST_ALIKE)
+        author = "" if by_itself else f" by {_source(event.author)}"
         yield "last", f"{event.kind}{author}, {local_time(event.at)[:16].replace('T', ' ')}"
     if row.was:
         yield "was", _was(view, json.loads(row.was))
@@ -292,7 +293,11 @@ def _source(name: str) -> str:
     'sci@e2741165, run 4HD3NY'
     """
     model, _, run = name.removeprefix("model:").rpartition("/")
-    return f"{model}, run {run[-6:]}" if name.startswith("model:") and model else name
+    return (
+        f"{model}, run {run[-6:]}"
+        if name.startswith("model:") and model
+        else name.removeprefix("import:")
+    )
 
 
 def _was(view: DocumentView, was: dict[str, object]) -> str:
