@@ -120,7 +120,7 @@ class TestPane:
             assert "others   Method 1 +" in shown(pilot)
             assert "Method + ‹Parser 1 reads grammars.›" in shown(pilot)
             await pilot.press("n", "2")
-            assert "others   Method 1 +, Task 1 +" in shown(pilot)
+            assert "others   Method 1 +, Task 1 ✎" in shown(pilot)
 
     async def test_the_score_comes_first_and_the_run_before_the_definition(
         self, tmp_path: Path
