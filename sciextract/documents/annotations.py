@@ -181,6 +181,8 @@ class Cluster:
     def only(self, wanted: Container[str]) -> Cluster:
         """The cluster with some of its mentions, each with its score and state."""
         rows = [row for row, mention in enumerate(self.mentions) if mention in wanted]
+        if len(rows) == len(self.mentions):  # nearly always, and this is called for every cluster
+            return self
         return replace(
             self,
             mentions=tuple(self.mentions[row] for row in rows),
