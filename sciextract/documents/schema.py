@@ -305,14 +305,14 @@ def validate_annotations(annotated: AnnotatedDocument, schema: LabelSchema) -> t
         counts[f"attribute {label} has several values in one place; the first one counts"] += 1
     for attribute in annotations.attributes:
         if attribute.state is not State.REJECTED:
-            counts.update(_attribute_problems(attribute, targets.get(attribute.target), schema))
+            counts.update(attribute_problems(attribute, targets.get(attribute.target), schema))
     clusters = sum(cluster.state is not State.REJECTED for cluster in annotations.clusters)
     if clusters and not schema.coreference:
         counts[f"clusters, but schema {schema.name!r} has no coreference"] = clusters
     return warnings_of(counts)
 
 
-def _attribute_problems(
+def attribute_problems(
     attribute: Attribute, target: str | None, schema: LabelSchema
 ) -> Iterator[str]:
     """What of an attribute does not fit the schema; ``target`` is its kind, ``None`` where it is not there."""

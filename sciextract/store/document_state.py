@@ -24,6 +24,7 @@ from sciextract.documents.annotations import (
 )
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
+from sciextract.errors import ActionRefusedError
 from sciextract.store.documents import Stored
 from sciextract.store.events import Change, change_of
 from sciextract.store.rows import (
@@ -343,6 +344,19 @@ class Outcome:
     documents: int
     items: int
     warnings: tuple[str, ...] = ()
+
+
+def existing(row: _Kind | None, kind: str, item_id: str) -> _Kind:
+    """The row of a document.
+
+    Raises:
+        ActionRefusedError: There is none (any more).
+    """
+    if row is None:
+        problem = f"the {kind} {item_id} is not in this abstract (any more)"
+        hint = "it may have been changed in another window or by another person"
+        raise ActionRefusedError(problem, hint)
+    return row
 
 
 class NothingChanged(Exception):

@@ -127,7 +127,11 @@ def choose_layers(project: Project, layers: Sequence[Layer]) -> Outcome:
         ProjectError: The project cannot be written.
     """
     what = f"finish {', '.join(layers) or 'what is in use'}"
-    return _edit(project, what, lambda schema: replace(schema, finish=tuple(layers)))
+
+    def edit(schema: LabelSchema) -> LabelSchema:
+        return parse_schema(replace(schema, finish=tuple(layers)).to_mapping(), PLACE)
+
+    return _edit(project, what, edit)
 
 
 def take_attributes(project: Project, attributes: Sequence[AttributeType]) -> Outcome:

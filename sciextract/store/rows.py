@@ -16,6 +16,8 @@ IN_VIEW = frozenset({State.IMPORTED, State.ACCEPTED, State.EDITED, State.ADDED})
 """States of the items that belong to the current view."""
 BY_PERSONS = frozenset({State.ACCEPTED, State.EDITED, State.ADDED, State.REJECTED})
 """States that only a person's decision gives."""
+SETTLED = BY_PERSONS - {State.REJECTED}
+"""States in which a person has found an item right."""
 
 
 Key = tuple[str, ...]

@@ -29,6 +29,7 @@ from sciextract.store import (
     Project,
     RelationRef,
 )
+from sciextract.store.actions import coreference
 from sciextract.store.actions.editing import Edit
 from sciextract.store.coverage import covered_attributes, with_types
 from sciextract.store.document_state import Context, annotated, whole
@@ -439,7 +440,7 @@ def take_theirs(doc: DocumentState, context: Context, dispute: Dispute) -> None:
             # The other side may have kept a relation that the schema does not allow: a person has decided that.
             edit.add_relation(head, tail, theirs.label, illegal=True)
     elif theirs is None:
-        edit.leave(there.entities[1])
+        coreference.leave(edit, there.entities[1])
     else:
         _join(doc, edit, theirs, dispute.cluster_mentions)
 
@@ -458,12 +459,12 @@ def _join(
 
     home = max(homes, key=count_shared, default=None)
     if home is None:
-        edit.new_cluster(pair)
+        coreference.new_cluster(edit, pair)
         return
     there = {member.entity_id for member in doc.members(home)}
     for mention in pair:
         if mention not in there:
-            edit.join(mention, home)
+            coreference.join(edit, mention, home)
 
 
 def _entity_on(doc: DocumentState, item: AnnotatedItem, place: int) -> EntityRow:

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 
 from sciextract.documents.annotations import Layer, State, new_id
 from sciextract.documents.document import ADAPTER
-from sciextract.store.actions.editing import SETTLED
 from sciextract.store.actions.places import find_occurrences
 from sciextract.store.coverage import uncovered_types
 from sciextract.store.document_state import Context, DocumentState
-from sciextract.store.rows import EntityRow, ProgressRow
+from sciextract.store.rows import SETTLED, EntityRow, ProgressRow
 from sciextract.store.sqlite import first_value, storable
 
 SOURCE = "import:as in {}"

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sciextract.documents.annotations import ALL_LAYERS, Layer, Span
+from sciextract.store.actions import coreference
 from sciextract.store.actions.alike import SOURCE, propose_alike
 from sciextract.store.actions.bulk import decision_about
 from sciextract.store.actions.editing import (
@@ -133,31 +134,39 @@ class Actions:
     ) -> Outcome:
         """The mention belongs to the cluster, and to no other one."""
         params = {"entity": entity_id, "cluster": cluster_id}
-        return self._do(number, "join", params, lambda e: e.join(entity_id, cluster_id), seconds)
+        return self._do(
+            number, "join", params, lambda e: coreference.join(e, entity_id, cluster_id), seconds
+        )
 
     def new_cluster(self, number: int, mentions: Sequence[str], seconds: Seconds = None) -> Outcome:
         """These mentions mean the same thing."""
         params = {"mentions": list(mentions)}
-        return self._do(number, "new cluster", params, lambda e: e.new_cluster(mentions), seconds)
+        return self._do(
+            number, "new cluster", params, lambda e: coreference.new_cluster(e, mentions), seconds
+        )
 
     def leave(self, number: int, entity_id: str, seconds: Seconds = None) -> Outcome:
         """The mention belongs to no cluster."""
         params = {"entity": entity_id}
-        return self._do(number, "leave", params, lambda e: e.leave(entity_id), seconds)
+        return self._do(number, "leave", params, lambda e: coreference.leave(e, entity_id), seconds)
 
     def merge(
         self, number: int, cluster_id: str, other_id: str, seconds: Seconds = None
     ) -> Outcome:
         """Both clusters mean the same thing."""
         params = {"cluster": cluster_id, "other": other_id}
-        return self._do(number, "merge", params, lambda e: e.merge(cluster_id, other_id), seconds)
+        return self._do(
+            number, "merge", params, lambda e: coreference.merge(e, cluster_id, other_id), seconds
+        )
 
     def split(
         self, number: int, cluster_id: str, entity_id: str, seconds: Seconds = None
     ) -> Outcome:
         """This mention of the cluster and the later ones mean something else."""
         params = {"cluster": cluster_id, "entity": entity_id}
-        return self._do(number, "split", params, lambda e: e.split(cluster_id, entity_id), seconds)
+        return self._do(
+            number, "split", params, lambda e: coreference.split(e, cluster_id, entity_id), seconds
+        )
 
     def apply_to_identical(self, number: int, entity_id: str) -> Outcome:
         """What was decided about this entity holds for all identical strings of the document."""
@@ -179,7 +188,11 @@ class Actions:
 
     def accept_all(self, number: int, items: Sequence[ItemRef]) -> Outcome:
         """These items of a document are right; arguments are accepted with their relation. One action, one undo."""
-        work = partial(Edit.accept_items, items=items)
+
+        def work(edit: Edit) -> None:
+            for item in items:
+                edit.decide(item, accept=True)
+
         return self._do(number, "accept above", {"items": len(items)}, work)
 
     def propose_alike(self, number: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from unicodedata import combining
 
 from sciextract.documents.annotations import Span
+from sciextract.errors import ActionRefusedError
 from sciextract.store.document_state import DocumentState
 
 START, END = "start", "end"
@@ -39,3 +40,44 @@ def next_character(doc: DocumentState, edge: str, place: int, step: int) -> int:
     ):
         place += step
     return place
+
+
+def move_edge(
+    doc: DocumentState, fragments: tuple[Span, ...], edge: str, steps: int, characters: bool
+) -> tuple[Span, ...]:
+    """Fragments whose first start or last end is some tokens or characters further, see :meth:`Edit.move_edge`.
+
+    Raises:
+        ActionRefusedError: Nothing would be left, or it would leave the text.
+    """
+    if edge not in (START, END):
+        raise ActionRefusedError(f"unknown edge {edge!r}; choose from: {START}, {END}")
+    fragment = fragments[0] if edge == START else fragments[-1]
+    place = fragment.char_start if edge == START else fragment.char_end
+    step = next_character if characters else next_token_edge
+    for _ in range(abs(steps)):
+        place = step(doc, edge, place, 1 if steps > 0 else -1)
+    empty = place >= fragment.char_end if edge == START else place <= fragment.char_start
+    if empty or not 0 <= place <= len(doc.text):  # -1 where no token is left to go to
+        raise ActionRefusedError("the entity would be empty or leave the text")
+    if edge == START:
+        return (Span(place, fragment.char_end), *fragments[1:])
+    return (*fragments[:-1], Span(fragment.char_start, place))
+
+
+def check_fragments(text: str, fragments: tuple[Span, ...]) -> None:
+    """Refuse fragments that are not ascending, non-empty ranges of a text.
+
+    Raises:
+        ActionRefusedError: They are none.
+    """
+    end = 0
+    for span in fragments:
+        if not end <= span.char_start < span.char_end <= len(text):
+            raise ActionRefusedError(
+                f"the span [{span.char_start}, {span.char_end}) is not part of the text; expected "
+                f"non-empty ranges from {end} to {len(text)}, ascending"
+            )
+        end = span.char_end
+    if not fragments:
+        raise ActionRefusedError("an entity needs at least one span")
