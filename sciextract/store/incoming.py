@@ -156,7 +156,7 @@ class ImportMerge(_SourceMerge):
         rows = [row for row in doc.attributes_of(target) if row.label == attribute.label]
         same = [row for row in rows if row.value == value]
         item = doc.entity(target) or doc.relation(target)
-        gone = item is not None and item.state is State.REJECTED
+        gone = item is not None and item.state is State.REJECTED is not attribute.state
         if same:
             self._decide(same[0], attribute)
         elif gone or any(row.in_view or original_of(row) == {"value": value} for row in rows):

@@ -10,8 +10,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from sciextract.documents.annotations import Layer
-from sciextract.store import Completeness, EntityRef, Project, create_project, open_project
+from sciextract.documents.annotations import Layer, State
+from sciextract.store import (
+    Completeness,
+    DocumentState,
+    EntityRef,
+    Project,
+    create_project,
+    open_project,
+)
 from sciextract.store.label_changes import add_type, rename_type
 from sciextract.store.state_tables import find_differing
 from sciextract.store.statistics import decisions_by_author
@@ -19,7 +26,7 @@ from sciextract.workflows.export_project import ExportJob
 from sciextract.workflows.import_files import ImportReport, import_files
 from tests.contracts.test_schemas import SCHEMA
 from tests.unit.store import released
-from tests.unit.store.projects import guess, guess_cluster, new_project, place, predict, put
+from tests.unit.store.projects import entity, guess, guess_cluster, new_project, place, predict, put
 
 
 @pytest.fixture
@@ -174,3 +181,21 @@ def test_scores_of_mentions_survive_beside_one_that_a_person_added(tmp_path: Pat
         with create_project(tmp_path / "new.sciextract", project.schema) as there:
             import_files(there, [str(tmp_path / "x.jsonl")])
             assert {link.key: link.score for link in there.document_state(1).links} == scores
+
+
+def test_what_is_said_of_a_rejected_mention_survives_as_rejected(tmp_path: Path) -> None:
+    with new_project(tmp_path) as project:
+        put(project, entity("e", place("net")))
+        project.actions.set_attribute(1, "e", "negated")
+
+        def bring(doc: DocumentState, _: object) -> None:
+            for row in doc.attributes:
+                doc.put(replace(row, state=State.IMPORTED))
+
+        project.perform("as a file says it", {}, [1], bring)
+        project.actions.reject(1, EntityRef("e"))
+        _export(project, tmp_path / "x.jsonl")
+        with create_project(tmp_path / "new.sciextract", project.schema) as there:
+            import_files(there, [str(tmp_path / "x.jsonl")])
+            [row] = there.document_state(1).attributes
+            assert (row.target, row.state) == ("e", State.REJECTED)
