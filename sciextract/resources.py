@@ -20,6 +20,10 @@ def bundled_models() -> Path:
     return Path(__file__).resolve().parent / "bundled"
 
 
+def user_runs() -> Path:
+    return _user_folder("runs")
+
+
 def user_models() -> Path:
     """Folder of the user's own models. It need not exist."""
     return _user_folder("models")

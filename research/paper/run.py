@@ -26,8 +26,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, UsageError
+from sciextract.resources import user_runs
 from sciextract.retraining.events import Listener, TrainingEvent
-from sciextract.retraining.run_folder import runs_folder
 from sciextract_trainer.build import family_of, labels_for, load_subword_rules
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import read_gold, sha256
@@ -71,7 +71,7 @@ class GridOrder:
     @property
     def place(self) -> Path:
         """Where cells and tables lie."""
-        return self.folder or runs_folder() / "paper"
+        return self.folder or user_runs() / "paper"
 
     @property
     def changes(self) -> dict[str, Any]:

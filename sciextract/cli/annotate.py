@@ -340,11 +340,8 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
         else:
             from sciextract.inference.batching import usable_cores
 
-            isolated = options.workers == 1 or options.timeout is not None
             workers = options.workers or usable_cores()
-            engine = ProcessEngine(
-                workers, timeout, listener.note, listener.under_way, isolated=isolated
-            )
+            engine = ProcessEngine(workers, timeout, listener.note, listener.under_way)
         if options.parts is not None:
             export = options.export_format or "jsonl"
             return annotate_into_parts(request, engine, options.parts, export, listener)
@@ -353,8 +350,7 @@ def _run_workers(sources: list[str], options: AnnotateOptions, listener: Listene
 
 
 def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
-    from sciextract.cli.annotate_screen import describe_project
-    from sciextract.cli.project_files import FLAGGED, ImportScreen
+    from sciextract.cli.annotate_screen import ImportScreen, describe_project
     from sciextract.workflows.annotate_job import ProjectJob
     from sciextract.workflows.export_project import ExportJob
 
@@ -374,7 +370,7 @@ def _annotate_project(project: Path, options: AnnotateOptions) -> ExitCode:
         if not options.quiet:
             say("Note", note)
 
-    with ImportScreen(not options.quiet and is_terminal(sys.stderr), FLAGGED) as screen:
+    with ImportScreen(not options.quiet and is_terminal(sys.stderr)) as screen:
         done = job.run(screen.listener(), screen.line.update, on_model)
     aside = export is not None and output is None
     words, quiet = describe_project(done), options.quiet

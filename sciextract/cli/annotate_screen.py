@@ -1,4 +1,4 @@
-"""What a person sees of an ``annotate`` run: problems, warnings, the progress line, the summary, and the readable view of the documents."""
+"""What a person sees of an ``annotate`` run or an import: problems, warnings, the progress line, the summary, and the readable view of the documents."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sciextract.documents.schema import LabelSchema
     from sciextract.inference.promise import Promise
     from sciextract.workflows.annotate_job import ProjectReport, Report, Target
+    from sciextract.workflows.import_files import ImportListener
 
 
 def describe_interruption(target: Target, documents: int) -> tuple[str, str]:
@@ -194,6 +195,32 @@ class RunScreen(Screen, Listener):
         """Draw how many records are done, those on their way into a part among them."""
         done = self._before + self._done + records
         self.line.update(done, self._total, skipped=self._before)
+
+
+class ImportScreen(Screen):
+    """Messages and the progress line of an import or a conversion.
+
+    Args:
+        shown: Whether to draw a progress line.
+        more: Where the warnings that were not shown can be found.
+    """
+
+    def __init__(
+        self, shown: bool, more: str = "sciextract search --flagged lists what was flagged"
+    ) -> None:
+        super().__init__(shown, more)
+
+    def listener(self) -> ImportListener:
+        """The functions that an import calls."""
+        from sciextract.workflows.import_files import ImportListener
+
+        either = "--fields gold or --fields predicted decides which are imported"
+        return ImportListener(
+            bad_record=lambda error: self.say("Bad record", error.message, error.hint),
+            warned=lambda key, found: self.warn(1, [f"{key!r}: {'; '.join(found)}"]),
+            progress=self.line.update,
+            note=lambda note: self.say("", note, either),
+        )
 
 
 _INDENT = 2

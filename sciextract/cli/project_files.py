@@ -16,7 +16,6 @@ from sciextract.cli.console import (
     JsonOption,
     ProjectOption,
     QuietOption,
-    Screen,
     StrictOption,
     argument,
     flag,
@@ -36,11 +35,7 @@ from sciextract.text.english import counted
 if TYPE_CHECKING:
     from sciextract.workflows.convert import ConvertReport
     from sciextract.workflows.export_project import ExportReport
-    from sciextract.workflows.import_files import ImportListener, ImportReport
-
-
-# Where the remarks on imported abstracts are.
-FLAGGED = "sciextract search --flagged lists what was flagged"
+    from sciextract.workflows.import_files import ImportReport
 
 
 def init(
@@ -114,13 +109,14 @@ def import_(
 
         sciextract import corpus/ --from brat --add-labels --done all
     """
+    from sciextract.cli.annotate_screen import ImportScreen
     from sciextract.workflows.import_files import import_files, read_layers
 
     shown = not quiet and is_terminal(sys.stderr)
     with open_chosen_project(project, author) as opened:
         if not quiet:
             warn_of_network(opened.path)
-        with ImportScreen(shown, FLAGGED) as screen:
+        with ImportScreen(shown) as screen:
             imported = import_files(
                 opened, paths, input_format, add_labels=add_labels, listener=screen.listener(),
                 done=read_layers(done), fields=fields, keep_duplicates=keep_duplicates,
@@ -305,22 +301,6 @@ def _describe_output(done: ExportReport | ConvertReport, left_out: str = "") -> 
     return words
 
 
-class ImportScreen(Screen):
-    """Messages and the progress line of an import or a conversion."""
-
-    def listener(self) -> ImportListener:
-        """The functions that an import calls."""
-        from sciextract.workflows.import_files import ImportListener
-
-        either = "--fields gold or --fields predicted decides which are imported"
-        return ImportListener(
-            bad_record=lambda error: self.say("Bad record", error.message, error.hint),
-            warned=lambda key, found: self.warn(1, [f"{key!r}: {'; '.join(found)}"]),
-            progress=self.line.update,
-            note=lambda note: self.say("", note, either),
-        )
-
-
 def convert(
     inputs: list[str] = argument("IN...", "Files, folders, zip archives, or - for a pipe."),
     to: str = option(
@@ -346,6 +326,7 @@ def convert(
 
         cat export.jsonl | sciextract convert - --from doccano --to jsonl
     """
+    from sciextract.cli.annotate_screen import ImportScreen
     from sciextract.workflows.convert import ConvertJob, parse_renames
 
     aside = output in (None, "-")

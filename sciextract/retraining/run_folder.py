@@ -27,6 +27,7 @@ from sciextract.errors import (
     UsageError,
     explain_write_errors,
 )
+from sciextract.resources import user_runs
 
 RANGES = {"epochs": (1, 1_000_000), "seed": (0, 2**32 - 1)}
 """The least and the most that these settings may be, here and in recipes."""
@@ -391,16 +392,6 @@ def now() -> str:
     return time.strftime("%FT%TZ", time.gmtime())
 
 
-def runs_folder() -> Path:
-    """``$SCIEXTRACT_HOME/runs``, else where the platform keeps data of programs; it need not exist."""
-    home = os.environ.get("SCIEXTRACT_HOME")
-    if home:
-        return Path(home) / "runs"
-    from platformdirs import user_data_path
-
-    return user_data_path("sciextract", appauthor=False) / "runs"
-
-
 def new_run(project: Path | None) -> Run:
     """Makes the folder of a new run and notes the project in its ``run.json``.
 
@@ -409,7 +400,7 @@ def new_run(project: Path | None) -> Run:
     """
     stem = re.sub(r"[^\w-]+", "-", project.stem if project else "files")[:_STEM_CHARACTERS]
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    folder = runs_folder() / f"{stamp}-{stem}-{secrets.token_hex(2)}"
+    folder = user_runs() / f"{stamp}-{stem}-{secrets.token_hex(2)}"
     with explain_write_errors(folder, _WRITABLE, when_full=_WRITABLE):
         try:
             folder.mkdir(parents=True)
@@ -422,7 +413,7 @@ def new_run(project: Path | None) -> Run:
 
 def known_runs() -> list[Run]:
     """All runs on this machine, newest first by their names."""
-    return [Run(file.parent) for file in sorted(runs_folder().glob(f"*/{RUN}"), reverse=True)]
+    return [Run(file.parent) for file in sorted(user_runs().glob(f"*/{RUN}"), reverse=True)]
 
 
 def runs_of(project: Path) -> list[Run]:

@@ -162,3 +162,6 @@ class WorkerRefusedError(SciextractError):
     def __init__(self, message: str, hint: str, exit_code: int) -> None:
         super().__init__(message, hint)
         self.exit_code = ExitCode(exit_code)
+
+    def __reduce__(self) -> tuple[type[WorkerRefusedError], tuple[str, str, int]]:
+        return type(self), (self.message, self.hint, self.exit_code)

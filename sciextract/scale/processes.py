@@ -11,9 +11,7 @@ import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
-from itertools import chain
-from pathlib import Path
+from dataclasses import dataclass, field
 from threading import Lock
 
 from sciextract.scale.interface import (
@@ -27,7 +25,6 @@ from sciextract.scale.interface import (
 from sciextract.scale.predicting import (
     Done,
     RecordOutcome,
-    RecordPredictor,
     Result,
     WorkerTask,
     chunk_result,
@@ -359,37 +356,19 @@ class ProcessEngine:
         timeout: Seconds that a record may take, from its own start.
         note: Called when a worker was replaced.
         under_way: Called with the number of records that are done and whose chunks have not been given back.
-        isolated: Whether workers predict even inputs that do not pay for the start of one, so that a record
-            that crashes or hangs the network never takes this process with it.
     """
 
     workers: int
     timeout: float = TIMEOUT_SECONDS
     note: Callable[[str], None] = lambda _: None
     under_way: Callable[[int], None] = lambda _: None
-    isolated: bool = True
 
     def results(self, work: Work, done: Mapping[ChunkKey, str]) -> Results:
         """The result of every chunk that is not done: see :class:`~sciextract.scale.interface.Engine`."""
-        chunks = remaining_chunks(work, done)
-        paths = [Path(path) for shard in work.shards for path in shard.paths]
-        # Reading ahead must never wait: files and folders, but neither pipes nor URLs.
-        if not self.isolated and all(path.is_file() or path.is_dir() for path in paths):
-            first: list[Chunk] = []
-            characters = 0
-            for chunk in chunks:
-                first.append(chunk)
-                characters += sum(item.characters for item in chunk.items)
-                if characters > START_CHARACTERS:
-                    break
-            else:
-                yield from self._predict_here(first, work)
-                return
-            chunks = chain(first, chunks)
         assembly = Assembly(work.ordered)
         most = AHEAD * self.workers + work.chunk_size
         with closing(WorkerPool(work, self.workers, self.timeout, self.note)) as pool:
-            for chunk in chunks:
+            for chunk in remaining_chunks(work, done):
                 assembly.begin(chunk)
                 for task in tasks_of(chunk, work.choice.options.records_a_call):
                     pool.submit(task)
@@ -405,12 +384,3 @@ class ProcessEngine:
         assembly.add(pool.take())
         yield from assembly.complete()
         self.under_way(assembly.finished)
-
-    def _predict_here(self, chunks: Sequence[Chunk], work: Work) -> Iterator[ChunkResult]:
-        """The results of a few chunks, predicted with all cores of this process."""
-        predictor = None
-        for chunk in chunks:
-            if chunk.items and predictor is None:
-                choice = replace(work.choice, options=replace(work.choice.options, threads=None))
-                predictor = RecordPredictor(replace(work, choice=choice))
-            yield chunk_result(chunk, predictor.outcomes(chunk.items) if predictor else [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -157,8 +157,8 @@ class Adapter:
         off = {Layer.RELATIONS, Layer.COREFERENCE} - self.layers
         if off and self._base_fits:
             _, own = self._own(document, settings)
-            between = _between(found.annotations, own, off)
-            return AnnotatedDocument(document, between, model)
+            between = _between(found.annotations, own)
+            return AnnotatedDocument(document, _with_layers(found.annotations, between, off), model)
         return found
 
     def _on_own_entities(
@@ -180,16 +180,7 @@ class Adapter:
             places = [(first, last) for first, last in spans]
             given = dict(zip(places, merged.entities, strict=True))
             used = annotate_raw(document, raw, labels, settings, model, given).annotations
-            considered, others = merged.candidates, used.candidates
-            if Layer.RELATIONS in self.layers:
-                merged = replace(merged, relations=used.relations)
-                if considered and others:
-                    considered = replace(considered, pairs=others.pairs)
-            if Layer.COREFERENCE in self.layers:
-                merged = replace(merged, clusters=used.clusters)
-                if considered and others:
-                    considered = replace(considered, links=others.links)
-            merged = replace(merged, candidates=considered)
+            merged = _with_layers(merged, used, self.layers)
         return AnnotatedDocument(document, merged, model)
 
     def _own(
@@ -236,8 +227,22 @@ class Adapter:
         return scored.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 
 
-def _between(shown: Annotations, own: Annotations, off: set[Layer]) -> Annotations:
-    """Annotations whose layers that are off are another's own, as far as they lie between mentions that are shown.
+def _with_layers(shown: Annotations, other: Annotations, layers: Collection[Layer]) -> Annotations:
+    """Annotations with relations and clusters, and what was considered for them, of others in some layers."""
+    considered, others = shown.candidates, other.candidates
+    if Layer.RELATIONS in layers:
+        shown = replace(shown, relations=other.relations)
+        if considered and others:
+            considered = replace(considered, pairs=others.pairs)
+    if Layer.COREFERENCE in layers:
+        shown = replace(shown, clusters=other.clusters)
+        if considered and others:
+            considered = replace(considered, links=others.links)
+    return replace(shown, candidates=considered)
+
+
+def _between(shown: Annotations, own: Annotations) -> Annotations:
+    """What is shown with another's relations and clusters, as far as these lie between mentions that are shown.
 
     Mentions are the same where their spans are, whatever their labels.
     """
@@ -246,26 +251,20 @@ def _between(shown: Annotations, own: Annotations, off: set[Layer]) -> Annotatio
         entity.id: there[entity.fragments] for entity in own.entities if entity.fragments in there
     }
     spans = {entity.span for entity in shown.entities}
-    considered, others = shown.candidates, own.candidates
-    if Layer.RELATIONS in off:
-        related = tuple(
-            replace(relation, head=ids[relation.head], tail=ids[relation.tail])
-            for relation in own.relations
-            if relation.head in ids and relation.tail in ids
-        )
-        shown = replace(shown, relations=related)
-        if considered and others:
-            pairs = tuple(pair for pair in others.pairs if {pair.head, pair.tail} <= spans)
-            considered = replace(considered, pairs=pairs)
-    if Layer.COREFERENCE in off:
-        left = [cluster.only(ids) for cluster in own.clusters]
-        clusters = tuple(
-            replace(cluster, mentions=tuple(ids[mention] for mention in cluster.mentions))
-            for cluster in left
-            if len(cluster.mentions) > 1
-        )
-        shown = replace(shown, clusters=clusters)
-        if considered and others:
-            links = tuple(link for link in others.links if {link.mention, link.antecedent} <= spans)
-            considered = replace(considered, links=links)
-    return replace(shown, candidates=considered)
+    related = tuple(
+        replace(relation, head=ids[relation.head], tail=ids[relation.tail])
+        for relation in own.relations
+        if relation.head in ids and relation.tail in ids
+    )
+    left = [cluster.only(ids) for cluster in own.clusters]
+    clusters = tuple(
+        replace(cluster, mentions=tuple(ids[mention] for mention in cluster.mentions))
+        for cluster in left
+        if len(cluster.mentions) > 1
+    )
+    considered = own.candidates
+    if considered:
+        pairs = tuple(pair for pair in considered.pairs if {pair.head, pair.tail} <= spans)
+        links = tuple(link for link in considered.links if {link.mention, link.antecedent} <= spans)
+        considered = replace(considered, pairs=pairs, links=links)
+    return replace(shown, relations=related, clusters=clusters, candidates=considered)

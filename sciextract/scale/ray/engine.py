@@ -46,29 +46,13 @@ if TYPE_CHECKING:
 COLUMN = "envelope"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An expected error on a machine of the cluster.
-
-    Attributes:
-        message: What is wrong, and on which machine.
-        hint: The next step.
-        exit_code: What the command line returns.
-    """
-
-    message: str
-    hint: str
-    exit_code: int
-
-    @classmethod
-    def of(cls, error: SciextractError, node: str) -> Refusal:
-        return cls(f"{error.message} (on node {node})", error.hint, error.exit_code)
-
-    def error(self) -> SciextractError:
-        return WorkerRefusedError(self.message, self.hint, self.exit_code)
+def refuse(error: SciextractError) -> WorkerRefusedError:
+    """An expected error on this machine of the cluster, as it is sent and raised."""
+    message = f"{error.message} (on node {this_node()})"
+    return WorkerRefusedError(message, error.hint, error.exit_code)
 
 
-Envelope = Chunk | ChunkResult | Refusal
+Envelope = Chunk | ChunkResult | WorkerRefusedError
 
 
 def pack(envelope: Envelope) -> pa.Table:
@@ -105,7 +89,7 @@ class ModelActor:
                 try:
                     yield pack(self._predict(envelope))
                 except SciextractError as error:
-                    yield pack(Refusal.of(error, this_node()))
+                    yield pack(refuse(error))
             else:
                 yield pack(envelope)
 
@@ -154,9 +138,9 @@ class ShardReader:
                 yield from map(pack, remaining_chunks(work, self.done))
             except InputMissingError as error:
                 here = InputMissingError(error.message, error.hint or _SHARED)
-                yield pack(Refusal.of(here, this_node()))
+                yield pack(refuse(here))
             except SciextractError as error:
-                yield pack(Refusal.of(error, this_node()))
+                yield pack(refuse(error))
 
 
 _SHARED = (
@@ -272,8 +256,8 @@ class RayEngine:
         with closing(tables) if hasattr(tables, "close") else nullcontext(tables):
             for table in tables:
                 for envelope in unpack(table):
-                    if isinstance(envelope, Refusal):
-                        raise envelope.error()
+                    if isinstance(envelope, WorkerRefusedError):
+                        raise envelope
                     if isinstance(envelope, Chunk):
                         problem = f"the Ray cluster returned chunk {envelope.key} unprocessed"
                         raise ClusterError(problem)

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sciextract.errors import OutputError
+from sciextract.resources import user_runs
 from sciextract.retraining.run_folder import (
     METRICS,
     RUN,
@@ -23,7 +24,6 @@ from sciextract.retraining.run_folder import (
     RunStatus,
     WorkSession,
     new_run,
-    runs_folder,
     runs_of,
 )
 
@@ -34,7 +34,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_runs_lie_in_the_home_folder(run: Run, tmp_path: Path) -> None:
-    assert run.folder.parent == runs_folder() == Path(os.environ["SCIEXTRACT_HOME"]) / "runs"
+    assert run.folder.parent == user_runs() == Path(os.environ["SCIEXTRACT_HOME"]) / "runs"
     stamp, time, stem, tail = run.name.split("-")
     assert len(stamp) == 8 and len(time) == 6 and stem == "otters" and len(tail) == 4
     assert run.record().project == str(tmp_path / "otters.sciextract")
@@ -42,13 +42,13 @@ def test_runs_lie_in_the_home_folder(run: Run, tmp_path: Path) -> None:
 
 def test_without_a_home_the_platform_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SCIEXTRACT_HOME")
-    assert runs_folder().name == "runs" and "sciextract" in runs_folder().parts
+    assert user_runs().name == "runs" and "sciextract" in user_runs().parts
 
 
 @pytest.mark.parametrize("stem", ["a b/../c", "\x1b[31m", "ö" * 300, "[12]", "x.y"])
 def test_hostile_project_names_make_plain_folders(stem: str, tmp_path: Path) -> None:
     run = new_run(tmp_path / f"{stem}.sciextract")
-    assert run.folder.is_dir() and run.folder.parent == runs_folder()
+    assert run.folder.is_dir() and run.folder.parent == user_runs()
     assert run.name.replace("-", "").replace("_", "").isalnum()
 
 

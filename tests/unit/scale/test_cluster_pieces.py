@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 import socket
 import sys
@@ -15,20 +16,20 @@ from typing import Any
 import pytest
 
 from sciextract import __version__
-from sciextract.errors import MissingExtraError, SciextractError, UsageError, install_command
+from sciextract.errors import MissingExtraError, UsageError, install_command
 from sciextract.inference.model_folder import manifest_hash, open_folder
 from sciextract.resources import bundled_models
-from sciextract.scale.interface import InputShard
+from sciextract.scale.interface import ChunkResult, InputShard, WorkerRefusedError
 from sciextract.scale.ray import cluster
 from sciextract.scale.ray.cluster import receive_model, ship
 from sciextract.scale.ray.engine import (
     Envelope,
     ModelActor,
     RayEngine,
-    Refusal,
     ShardReader,
     pack,
     readable_on_cluster,
+    refuse,
     unpack,
 )
 from sciextract.scale.shards import remaining_chunks
@@ -135,29 +136,29 @@ def test_a_shard_becomes_chunks_without_those_that_are_done(tmp_path: Path) -> N
     read = envelopes_of(ShardReader(work, {first.key: first.fingerprint})(pa.table({"place": [0]})))
     assert read == others
     [refusal] = envelopes_of(ShardReader(work, {first.key: "other"})(pa.table({"place": [0]})))[:1]
-    assert isinstance(refusal, Refusal) and refusal.message.endswith(f"(on node {HERE})")
+    assert isinstance(refusal, WorkerRefusedError) and refusal.message.endswith(f"(on node {HERE})")
 
 
 def test_an_input_that_a_machine_does_not_see_is_told_with_its_name(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     work = replace(work_of([]), shards=(InputShard(0, (str(tmp_path / "gone.jsonl"),)),))
     [refusal] = envelopes_of(ShardReader(work, {})(pa.table({"place": [0]})))
-    assert isinstance(refusal, Refusal)
-    error = refusal.error()
-    assert "gone.jsonl" in error.message and HERE in error.message and "shared" in error.hint
+    assert isinstance(refusal, WorkerRefusedError)
+    assert "gone.jsonl" in refusal.message and "shared" in refusal.hint
 
 
 def test_an_actor_predicts_and_hands_refusals_through(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     work = work_of([given(tmp_path / "in.jsonl", lines(5))])
     chunk, _ = remaining_chunks(work, {})
-    refusal = Refusal("a shard is gone", "look for it", 4)
+    refusal = WorkerRefusedError("a shard is gone", "look for it", 4)
     actor = ModelActor(work, ship(ModelChoice()), __version__, 60.0)
     [result, through] = envelopes_of(
         answer for envelope in (chunk, refusal) for answer in actor(pack(envelope))
     )
-    assert not isinstance(result, Refusal) and result.key == (0, 0)
-    assert through == refusal
+    assert isinstance(result, ChunkResult) and result.key == (0, 0)
+    assert isinstance(through, WorkerRefusedError)
+    assert through.__reduce__() == refusal.__reduce__()
 
 
 def test_an_actor_of_another_version_says_so_itself(tmp_path: Path) -> None:
@@ -166,7 +167,7 @@ def test_an_actor_of_another_version_says_so_itself(tmp_path: Path) -> None:
     [chunk] = remaining_chunks(work, {})
     actor = ModelActor(work, ship(ModelChoice()), "0.0.1", 60.0)
     [refusal] = envelopes_of(actor(pack(chunk)))
-    assert isinstance(refusal, Refusal) and "has sciextract" in refusal.message
+    assert isinstance(refusal, WorkerRefusedError) and "has sciextract" in refusal.message
 
 
 def test_a_bundled_model_travels_by_its_name(store: dict[int, bytes]) -> None:
@@ -189,6 +190,6 @@ def test_a_model_of_the_user_travels_in_whole_files(
 
 
 def test_a_refusal_keeps_its_exit_code() -> None:
-    error = Refusal.of(UsageError("a word too much", "leave it out"), HERE).error()
-    assert isinstance(error, SciextractError)
+    error = pickle.loads(pickle.dumps(refuse(UsageError("a word too much", "leave it out"))))
+    assert isinstance(error, WorkerRefusedError) and error.message.endswith(f"(on node {HERE})")
     assert (error.exit_code, error.hint) == (UsageError.exit_code, "leave it out")

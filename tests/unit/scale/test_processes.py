@@ -58,13 +58,11 @@ def test_ctrl_c_while_a_worker_starts_is_no_error_of_ours(
     assert not list(children())
 
 
-@pytest.mark.parametrize(
-    ("records", "isolated", "most"), [(20, False, 0), (20, True, 1), (100, False, 3)]
-)
+@pytest.mark.parametrize(("records", "most"), [(20, 1), (100, 3)])
 def test_processes_start_as_far_as_the_text_pays_for_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, records: int, isolated: bool, most: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, records: int, most: int
 ) -> None:
-    """A process costs as much as some dozens of abstracts: twenty take none, or one that protects this process."""
+    """A process costs as much as some dozens of abstracts: twenty take one."""
     started: list[WorkerProcess] = []
 
     def counted(work: Work) -> WorkerProcess:
@@ -75,7 +73,7 @@ def test_processes_start_as_far_as_the_text_pays_for_them(
     for module in (processes, processes):
         monkeypatch.setattr(module, "START_CHARACTERS", 2_000)
     work = work_of([given(tmp_path / "in.jsonl", lines(records, "SLOW"))], "poisoned")
-    results = [*ProcessEngine(3, isolated=isolated).results(work, {})]
+    results = [*ProcessEngine(3).results(work, {})]
     assert b"".join(result.data for result in results) == expected(work)
     assert len(started) == most
 
