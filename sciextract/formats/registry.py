@@ -216,7 +216,7 @@ FORMATS: list[FormatSpec] = [
         opening=rf"{_COMMENTS}(?:-DOCSTART-|(?!#.* = )\S+(?:[ \t]+\S+)*[ \t]+(?:O|[BIELSU]-\S+)[ \t\r]*(?:\n|$))",
         training=True),
     FormatSpec("brat", "brat standoff: a folder of .txt and .ann files",
-        (".ann",), reader=".brat:read_brat", writer=".brat:BratWriter", empty_is_none=True,
+        (".ann",), reader=".brat:read_brat", writer=".brat_writer:BratWriter", empty_is_none=True,
         kind="folder", output="folder", options=("schema", "attributes")),
     FormatSpec("parquet", "Parquet, one row a document",
         (".parquet",), reader=".parquet:read_parquet", writer=".parquet:ParquetWriter",

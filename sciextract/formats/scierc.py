@@ -58,7 +58,7 @@ def parse_record(record: Record, source: Source, line: int) -> AnnotatedDocument
     if record.get("sentences") is None:
         raise place.error("no text: the record has no `sentences`")
     sentences = sentences_at(record["sentences"], place)
-    text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
+    text, tokens = from_token_lists(sentences)
     chosen = chosen_fields(record, source.fields)
     annotations = annotations_at(record, chosen, sentences, tokens, source, place)
     fields = unknown_fields(record, {key_field} | used_fields(record, chosen), place)

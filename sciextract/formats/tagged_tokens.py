@@ -95,7 +95,7 @@ def tagged_document(
     key, key_field = key_of(record, source, number)
     place = Place(source.path, number, key)
     sentences = sentences_at([record.get("tokens") or []], place)
-    text, tokens = from_token_lists([sentence for sentence in sentences if sentence])
+    text, tokens = from_token_lists(sentences)
     tags = []
     for value in record.get(column) or []:
         if type(value) is int and names is None:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from enum import Enum
 from functools import cache
 from importlib.resources import files
+from itertools import accumulate, pairwise
 
 from sciextract.documents.annotations import Span, TokenRange
 from sciextract.documents.document import TokenTable
-from sciextract.errors import FormatError
 from sciextract.text.characters import BLANK, SUPERSCRIPT, WORD
 
 
@@ -199,35 +199,18 @@ def from_token_lists(sentences: Sequence[Sequence[str]]) -> tuple[str, TokenTabl
     """The text and token table of ready-made sentences.
 
     Args:
-        sentences: Token strings, sentence by sentence; no sentences at all make an empty text.
+        sentences: Token strings that are not empty, sentence by sentence; sentences without tokens are left out.
 
     Returns:
         The unescaped tokens joined by one space, and their table. The table keeps the given forms if
         any of them differs from its unescaped text.
-
-    Raises:
-        FormatError: A sentence has no tokens, or a token is empty or not a string.
     """
-    spans: list[Span] = []
-    ranges: list[TokenRange] = []
-    forms: list[str] = []
-    char_start = 0
-    for sentence_index, sentence in enumerate(sentences):
-        if not sentence:
-            problem = f"sentence {sentence_index} has no tokens"
-            raise FormatError(problem, hint="remove the empty list")
-        ranges.append(TokenRange(len(forms), len(forms) + len(sentence)))
-        for token_index, token in enumerate(sentence):
-            if not isinstance(token, str) or not token:
-                raise FormatError(
-                    f"token {token_index} of sentence {sentence_index} is {token!r}; "
-                    "expected non-empty strings",
-                    hint="remove the token and renumber the spans behind it",
-                )
-            forms.append(token)
+    forms = [token for sentence in sentences for token in sentence]
     strings = [unescape(form) for form in forms]
-    for string in strings:
-        spans.append(Span(char_start, char_start + len(string)))
-        char_start += len(string) + 1
-    kept = tuple(forms) if forms != strings else None
-    return " ".join(strings), TokenTable(tuple(spans), tuple(ranges), kept)
+    starts = accumulate((len(string) + 1 for string in strings), initial=0)
+    spans = tuple(
+        Span(start, start + len(word)) for start, word in zip(starts, strings, strict=False)
+    )
+    edges = pairwise([0, *accumulate(len(sentence) for sentence in sentences if sentence)])
+    ranges = tuple(TokenRange(start, end) for start, end in edges)
+    return " ".join(strings), TokenTable(spans, ranges, tuple(forms) if forms != strings else None)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from sciextract.documents.annotations import State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.formats import open_writer, read
-from sciextract.formats.brat import _REFUSED, join_pieces, pieces_of
+from sciextract.formats.brat import join_pieces, pieces_of
+from sciextract.formats.brat_writer import _REFUSED
 from sciextract.formats.layers import LINE_BREAKS
 from sciextract.formats.sink import FileNames
 from tests.strategies import PIECES, annotated_documents, fragments, said_of, texts

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from sciextract.errors import FormatError
 from sciextract.text.tokenizer import from_token_lists, unescape
 from tests.shared_data import shared_path
 
@@ -40,15 +39,10 @@ def test_no_sentences_make_an_empty_text() -> None:
     assert (text, len(table), table.sentences) == ("", 0, ())
 
 
-def test_an_empty_sentence_is_named() -> None:
-    with pytest.raises(FormatError, match="sentence 1 has no tokens"):
-        from_token_lists([["a"], []])
-
-
-@pytest.mark.parametrize("token", ["", None, 5])
-def test_a_bad_token_is_named(token: object) -> None:
-    with pytest.raises(FormatError, match=f"token 1 of sentence 2 is {token!r}"):
-        from_token_lists([["a"], ["b"], ["c", token]])  # type: ignore[list-item]
+def test_sentences_without_tokens_are_left_out() -> None:
+    text, table = from_token_lists([["a"], [], ["b"]])
+    assert text == "a b" and table.problems(len(text)) == []
+    assert [len(sentence) for sentence in table.sentences] == [1, 1]
 
 
 def test_scierc_comes_back_as_it_was() -> None:
