@@ -223,7 +223,9 @@ def _places(
     length_of = [pattern.words for pattern in named]
     for document, content in connection.execute("SELECT document, content FROM text"):
         text, own = unpacked(content), expansions.get(document, {})
-        words = words_of(text)
+        words = words_of(
+            text.replace("\n", ";", 1)
+        )  # no name begins in the title and ends behind it
         edges, bounds, found = words.edges, words.bounds, []
         for index, begin, _ in automaton.find_matches_as_indexes(words.haystack, overlapping=True):
             first = bisect_left(edges, begin)

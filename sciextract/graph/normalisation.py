@@ -209,9 +209,11 @@ def names_nothing(form: NormalForm) -> bool:
     if form.is_acronym:
         return False
     words = form.spaced.split()
-    if all(word in _NUMERALS or not any(map(str.isalpha, word)) for word in words):
-        return True
-    return len(words) == 1 and (words[0] in _PARTICIPLES or _PARTICIPLE.match(words[0]) is not None)
+    if words and words[0].isalpha() and words[0] not in _NUMERALS:  # as nearly all mentions
+        return len(words) == 1 and (
+            words[0] in _PARTICIPLES or _PARTICIPLE.match(words[0]) is not None
+        )
+    return all(word in _NUMERALS or not any(map(str.isalpha, word)) for word in words)
 
 
 _ROMAN = {"I": "1", "II": "2", "III": "3", "IV": "4", "V": "5"}

@@ -10,8 +10,9 @@ import pytest
 from sciextract.graph.building import build_graph
 from sciextract.graph.database import open_graph, unpacked
 from sciextract.graph.extraction import CountSettings
+from sciextract.graph.queries.nodes import find_node
 from sciextract.graph.reading import Reading
-from tests.graph_samples import abstract, field, write
+from tests.graph_samples import abstract, build, field, write
 
 _SAMPLES = Path(__file__).parents[3] / "sample_data" / "gold.jsonl"
 
@@ -62,3 +63,13 @@ def test_no_node_counts_more_than_a_text_search_finds(tmp_path: Path, source: st
             ]
             found = sum(any(spelling.search(text) for spelling in spellings) for text in texts)
             assert documents <= found, name
+
+
+def test_no_name_begins_in_the_title_and_ends_behind_it(tmp_path: Path) -> None:
+    build(
+        tmp_path / "t.graph",
+        abstract("a", "Choirs\nA singing voice is heard.", {"singing voice": "Material"}),
+        abstract("b", "Learning with singing\nVoice changes all.", {}),
+    )
+    with open_graph(tmp_path / "t.graph") as connection:
+        assert find_node(connection, "singing voice").documents == 1
