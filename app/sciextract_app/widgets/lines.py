@@ -211,6 +211,19 @@ class KeptBar(KeptLines, ScrollBar):
     """A scroll bar that is rendered when it changes only, all cells at once."""
 
     _cells: Sequence[Segment] = ()
+    _shape: object = None
+
+    def refresh(self, *regions: Region, **options: bool) -> Self:
+        """Draw it anew if it looks other than before: for every layout of the screen the toolkit asks for that."""
+        is_full = self.window_size >= self.window_virtual_size
+        place = () if is_full else (self.window_virtual_size, self.window_size, self.position)
+        before, self._shape = self._shape, (*place, self.mouse_over, self.grabbed)
+        return self if self._shape == before else super().refresh(*regions, **options)
+
+    def notify_style_update(self) -> None:
+        """It has the colours of the theme."""
+        super().notify_style_update()
+        self._shape = None
 
     def render_line(self, y: int) -> Strip:
         """A cell of the bar."""

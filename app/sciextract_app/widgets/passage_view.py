@@ -157,7 +157,11 @@ class DrawnPassage(Scrolled, can_focus=False):
         self._strips.clear()
         for y, strip in kept.items():
             self._strips[y] = strip
-        self.virtual_size = Size(self._width, self._layout.height)
+        # Where the text is longer than its room, before and now, the room stays: no layout of the screen.
+        if self.virtual_size.height > self.size.height < self._layout.height:
+            self.fit(self._layout.height)
+        else:
+            self.virtual_size = Size(self._width, self._layout.height)
         if before and first:
             self.scroll_to(y=self._layout.cell_of(top)[0], animate=False, force=True)
         self._repaint(moved)

@@ -109,7 +109,7 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         self._pages: LRUCache[int, list[DocumentSummary]] = LRUCache(PAGES_KEPT)
         self._count = 0
         self._current = 0
-        self._drawn: dict[int, DocumentSummary | None] = {}
+        self._drawn: dict[int, tuple[DocumentSummary | None, bool]] = {}
         self.cursor = 0
         """The row that Enter opens."""
 
@@ -125,23 +125,21 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
         if current is not None and current != self._current:
             self._current = current
             self._to(self._source.place(current) or 0)
-            self.refresh()
-            return
-        self._to(self.cursor, scroll=False)
-        # A decision changes one row; to draw all of them takes longer than everything else that a key does.
+        else:
+            self._to(self.cursor, scroll=False)
+        # A key changes few rows; to draw all of them takes longer than everything else that it does.
         top = self.scroll_offset.y
         for y in range(self.scrollable_content_region.height):
-            if self.row_at(top + y) != self._drawn.get(y):
+            if self._look_at(top + y) != self._drawn.get(y):
                 self.refresh_line(top + y)
 
     def render_line(self, y: int) -> Strip:
         """A line of the screen."""
         index = y + self.scroll_offset.y
-        row = self._drawn[y] = self.row_at(index)
+        row, current = self._drawn[y] = self._look_at(index)
         width = self.scrollable_content_region.width
         if row is None:
             return Strip.blank(width, self.own_style)
-        current = row.number == self._current
         style = self.own_style
         if current:
             style += self.component_look("list--current")
@@ -208,6 +206,11 @@ class DocumentList(Scrolled, can_focus=True, inherit_bindings=False):
             page = self._pages[number] = self._source.page(number * PAGE_ROWS, PAGE_ROWS)
         # Abstracts may have gone since the rows were counted.
         return page[place] if place < len(page) else None
+
+    def _look_at(self, index: int) -> tuple[DocumentSummary | None, bool]:
+        """A row, and whether it is the open abstract's."""
+        row = self.row_at(index)
+        return row, row is not None and row.number == self._current
 
     def _open(self, index: int) -> None:
         row = self.row_at(index)

@@ -296,7 +296,9 @@ class LowerPanes(Vertical):
         if rows > known or (not rows and known):
             self._rows[pane] = rows
             pane.styles.max_height = 1 + rows
-            pane.border_title = pane.BORDER_TITLE if rows else f"{pane.BORDER_TITLE}: none"
+            title = pane.BORDER_TITLE if rows else f"{pane.BORDER_TITLE}: none"
+            if title != pane.border_title:  # the toolkit draws all its lines anew
+                pane.border_title = title
 
     def watch_current(self, current: str) -> None:
         """Draw one pane in the strip, where there is one."""

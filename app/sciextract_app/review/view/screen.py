@@ -16,6 +16,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Static
 
 from sciextract.errors import ModelMismatchError, SciextractError
@@ -156,6 +157,7 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         # Until the first key predictions may move the focus, for nobody looks at anything yet.
         self._just_opened = True
         self._waiting_rows: bool | None = None
+        self._preparing: Timer | None = None
 
     # Layout and drawing
 
@@ -302,7 +304,9 @@ class ReviewScreen(Screen[None], inherit_bindings=False):
         self._waiting_rows = bool(self._waiting_rows) or feedback.changed or feedback.moved
         self.query_one(PassageView).call_after_refresh(self._draw_rest)
         if feedback.moved:
-            self.set_timer(PREPARE_SECONDS, self._prepare_next)
+            if self._preparing:  # quick keys leave one abstract to prepare
+                self._preparing.stop()
+            self._preparing = self.set_timer(PREPARE_SECONDS, self._prepare_next)
         if feedback.problem and self.project.is_replaced():
             self.dialogs.save_copy()
         if feedback.request:
