@@ -41,9 +41,9 @@ from sciextract.graph.matching import match_names
 from sciextract.graph.merging import merge_names
 from sciextract.graph.reading import Reading
 from sciextract.graph.repairs import (
+    change_names,
     keep_repair,
     merge_synonyms,
-    repair_names,
     repair_nodes,
     repairs_of,
 )
@@ -289,7 +289,8 @@ def make_nodes_and_edges(connection: Connection, settings: DeriveSettings) -> No
         merge_names(connection)
         if settings.synonyms:
             merge_synonyms(connection)
-        repair_names(connection)
+        for repair in repairs_of(connection):
+            change_names(connection, repair)
         match_names(connection)
         derive(connection, settings.symmetric)
         set_property(connection, "state", "finished")

@@ -273,8 +273,6 @@ class _Merger:
                 self.ambiguous += [(short, *expansion) for expansion in expansions]
 
     def _spell_out(self, words: Words) -> Words:
-        if len(words) == 1:
-            return words
         spelled: list[str] = []
         for word in words:
             part = self._meaning[word].words if word in self._meaning else (word,)
@@ -336,8 +334,6 @@ class _Merger:
     def _adds_nothing(self, head: str, rest: Words, name: Name) -> bool:
         base = self._names.get(self._number_called(rest) or 0)
         proper = base.proper if base else ""
-        if len(rest) == 1 and rest[0] in self._meaning:
-            proper = "inner"
         if head in METRIC_HEADS:
             return proper == "inner" or rest[-1] in self._meaning
         if len(rest) >= _SEVERAL_WORDS or head == MECHANISM:

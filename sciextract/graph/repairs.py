@@ -82,7 +82,7 @@ def add_repair(connection: Connection, repair: Repair) -> bool:
         problem, hint = f"{other!r} is no name: its normal form is empty", "choose another one"
     if problem:
         raise GraphError(problem, hint)
-    _change_names(connection, repair)
+    change_names(connection, repair)
     keep_repair(connection, repair)
     return repair.kind in ("merge", "split")
 
@@ -107,12 +107,6 @@ def undo_repair(connection: Connection, number: int) -> bool:
     return True
 
 
-def repair_names(connection: Connection) -> None:
-    """Apply merges, splits and new names to ``resolved`` and ``joined``; the caller holds a transaction."""
-    for repair in repairs_of(connection):
-        _change_names(connection, repair)
-
-
 def repair_nodes(connection: Connection) -> None:
     """Apply hidden nodes and new names to ``node``; the caller holds a transaction."""
     for repair in repairs_of(connection):
@@ -133,8 +127,11 @@ def _numbers(connection: Connection, name: str) -> tuple[int | None, int | None]
     return None, None
 
 
-def _change_names(connection: Connection, repair: Repair) -> None:
-    """What cannot be applied, because the graph has no such names any more, changes nothing."""
+def change_names(connection: Connection, repair: Repair) -> None:
+    """Apply a merge, a split or a new name to ``resolved`` and ``joined``; the caller holds a transaction.
+
+    What cannot be applied, because the graph has no such names any more, changes nothing.
+    """
     execute = connection.execute
     own, node = _numbers(connection, repair.name)
     if repair.kind == "split":
@@ -201,12 +198,11 @@ def read_repairs(path: Path) -> list[Repair]:
         if kind not in get_args(Kind):
             problem = f"repair {kind!r} found; expected {', '.join(get_args(Kind))}"
             raise FormatError(problem, path=path, line=line)
-        known = cast("Kind", kind)
-        if known in ("split", "hide"):
-            found.append(Repair(known, name))
-            continue
-        listed = filter(str.strip, (row.get("synonyms") or "").split("|"))
-        found += [Repair(known, unguard_cell(synonym), name) for synonym in listed]
+        synonyms = filter(str.strip, (row.get("synonyms") or "").split("|"))
+        if kind in ("split", "hide"):
+            found.append(Repair(cast("Kind", kind), name))
+        else:
+            found += [Repair(cast("Kind", kind), unguard_cell(one), name) for one in synonyms]
     return found
 
 

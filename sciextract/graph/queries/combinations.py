@@ -103,10 +103,8 @@ def together(
             wanted = replace(question, least=max(least, question.least))
             best = list(islice(named_with(connection, nodes, wanted), question.limit))
     if versus:
-        ours = [partner.node.id for partner in best]
-        wanted = replace(question, least=1, surely=False)
-        others = named_with(connection, [versus], wanted, among=ours)
-        counts: dict[int, int | None] = {partner.node.id: partner.documents for partner in others}
+        ours = json.dumps([partner.node.id for partner in best])
+        counts: dict[int, int | None] = dict(connection.execute(_COUNTED, (ours, versus.id)))
         counts[versus.id] = None  # with itself
         best = [replace(partner, versus=counts.get(partner.node.id, 0)) for partner in best]
     quoter = Quoter(connection, [node.id for node in nodes])
@@ -137,8 +135,6 @@ def named_with(
     connection: Connection,
     nodes: Sequence[Node],
     asked: TogetherQuestion,
-    *,
-    among: Sequence[int] | None = None,
     most: int | None = None,
 ) -> Iterator[Together]:
     """All of :func:`together` in its order, without sentences.
@@ -147,7 +143,6 @@ def named_with(
         connection: The graph.
         nodes: The node; further ones count as the same.
         asked: Which nodes are wanted; all of them, whatever its limit.
-        among: Only nodes of these numbers, and also those whose name is part of the node's or holds it.
         most: At most so many of each type.
     """
     rows: Iterable[Sequence[Any]] = connection.execute(
@@ -159,10 +154,8 @@ def named_with(
             n.label, c.first, c.last
         FROM counted c JOIN node n ON n.id = c.node
         WHERE n.label = coalesce(:label, n.label) AND n.generic <= :generic
-        AND (:among IS NULL OR n.id IN (SELECT value FROM json_each(:among)))
         AND n.id NOT IN (SELECT value FROM json_each(:nodes)) ORDER BY c.documents DESC, c.whole, c.node""",
         {
-            "among": None if among is None else json.dumps(among),
             "nodes": json.dumps([node.id for node in nodes]), "least": asked.least, "generic": asked.generic,
             "label": label_number(connection, asked.label, "entity"),
             "relation": label_number(connection, asked.relation, "relation"),
@@ -189,7 +182,7 @@ def named_with(
         node = node_of(connection, number)
         name = normal_form(node.name).spaced
         apart = firsts.isdisjoint(name.split()) or names.isdisjoint(_parts(name))
-        if among is not None or (apart and name not in parts):
+        if apart and name not in parts:
             sizes[label] += 1
             yield Together(node, documents, here * theirs / total, low, high, first, last)
 
