@@ -305,13 +305,15 @@ class Annotations:
         """The items of some states; what is left out takes the relations and mentions of such entities with it."""
         in_state = replace(
             self,
-            relations=tuple(link for link in self.relations if link.state in states),
+            relations=tuple(relation for relation in self.relations if relation.state in states),
             clusters=tuple(
                 cluster.only(cluster.live_mentions)
                 for cluster in self.clusters
                 if cluster.state in states
             ),
-            attributes=tuple(said for said in self.attributes if said.state in states),
+            attributes=tuple(
+                attribute for attribute in self.attributes if attribute.state in states
+            ),
         )
         return in_state.among({entity.id for entity in self.entities if entity.state in states})
 
@@ -319,7 +321,9 @@ class Annotations:
         """The items that need no other entities (ids); clusters are left with such mentions, perhaps with one or none."""
         entities = tuple(entity for entity in self.entities if entity.id in kept)
         relations = tuple(
-            link for link in self.relations if link.head in kept and link.tail in kept
+            relation
+            for relation in self.relations
+            if relation.head in kept and relation.tail in kept
         )
         targets = {"", *(item.id for items in (entities, relations) for item in items)}
         return replace(
@@ -327,7 +331,9 @@ class Annotations:
             entities=entities,
             relations=relations,
             clusters=tuple(cluster.only(kept) for cluster in self.clusters),
-            attributes=tuple(said for said in self.attributes if said.target in targets),
+            attributes=tuple(
+                attribute for attribute in self.attributes if attribute.target in targets
+            ),
         )
 
 

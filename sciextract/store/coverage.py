@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Collection, Container, Iterable
 from dataclasses import replace
 
-from sciextract.documents.annotations import Layer
+from sciextract.documents.annotations import Annotations, Layer
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import AttributeType, LabelSchema
 from sciextract.store.rows import (
@@ -29,16 +29,20 @@ Type = tuple[Layer, str]
 def with_types(document: AnnotatedDocument, keep: Callable[[str], bool]) -> AnnotatedDocument:
     """A document with the items of some types; names are those of :attr:`ProgressRow.looked_for`."""
     said = document.annotations
-    links = (link for link in said.relations if keep(covered_name(Layer.RELATIONS, link.label)))
-    wanted = replace(
-        said,
-        relations=tuple(links),
-        clusters=said.clusters if keep(Layer.COREFERENCE) else (),
-        attributes=tuple(one for one in said.attributes if keep(attribute_name(one.label))),
-        candidates=None,
-    )
-    names = ((entity.id, covered_name(Layer.ENTITIES, entity.label)) for entity in said.entities)
-    return replace(document, annotations=wanted.among({id for id, name in names if keep(name)}))
+    relations = [
+        relation
+        for relation in said.relations
+        if keep(covered_name(Layer.RELATIONS, relation.label))
+    ]
+    attributes = [
+        attribute for attribute in said.attributes if keep(attribute_name(attribute.label))
+    ]
+    clusters = said.clusters if keep(Layer.COREFERENCE) else ()
+    wanted = Annotations(said.entities, tuple(relations), clusters, attributes=tuple(attributes))
+    kept = {
+        entity.id for entity in said.entities if keep(covered_name(Layer.ENTITIES, entity.label))
+    }
+    return replace(document, annotations=wanted.among(kept))
 
 
 def covered_attributes(

@@ -138,8 +138,9 @@ class ConvertJob:
                 if item.warnings:
                     report.warned += 1
                     listener.warned(item.document.doc_key, item.warnings)
-                for found in (item.annotations.entities, item.annotations.relations):
-                    report.renamed.update(one.label for one in found if one.label in self.rename)
+                for layer in (item.annotations.entities, item.annotations.relations):
+                    labels = (annotation.label for annotation in layer)
+                    report.renamed.update(label for label in labels if label in self.rename)
                 writer.write(item.renamed(self.rename, self.rename))
                 report.documents += 1
             listener.progress(number)

@@ -168,7 +168,7 @@ class ExportJob:
         elif training:
             documents = training.documents()
         elif self.predicted:
-            documents = _predicted(project, source, numbers, gold)
+            documents = _read_predicted(project, source, numbers, gold)
         elif source is not None:
             documents = _of_source(project, source, numbers)
         else:
@@ -213,7 +213,7 @@ class ExportJob:
         return spec.training and not chosen and self.source is None and self.base is None
 
 
-def _predicted(
+def _read_predicted(
     project: Project, source_id: int | None, numbers: Iterable[int], gold: deque[Annotations]
 ) -> Iterator[AnnotatedDocument]:
     """The abstracts with a source's predictions, the latest of a model when ``None``; their current view waits in ``gold``."""
