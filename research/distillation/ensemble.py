@@ -102,10 +102,12 @@ class Ensemble:
             _View(member, _states(member.pipeline, document, self.labels))
             for member in self._members
         ]
-        mentions = self._mentions(views, ends, settings)
-        pairs = self._relations(views, mentions, ends)
-        mentions = rescue_mentions(mentions, pairs, settings)
-        links, clusters = self._links(views, mentions, settings, document)
+        plain = self._mentions(views, ends, settings)
+        pairs = self._relations(views, plain, ends)
+        mentions = rescue_mentions(self._softened(views, plain), pairs, settings)
+        # The heads of pairs see the types as the members' entity heads say them.
+        plain = replace(plain, predicted=mentions.predicted)
+        links, clusters = self._links(views, plain, settings, document)
         relations = predict_relations(
             pairs.between(mentions.predicted),
             self.labels.relations,
@@ -121,7 +123,9 @@ class Ensemble:
         groups = self.labels.group_columns
         types = self._mean(view.types(1.0) for view in views)
         allowed = span_mask(ends, self.labels.max_span_width)
-        mentions = select_mentions(_as_logits(types, groups), allowed, settings, groups)
+        return select_mentions(_as_logits(types, groups), allowed, settings, groups)
+
+    def _softened(self, views: Sequence[_View], mentions: Mentions) -> Mentions:
         if self._temperature == 1:
             return mentions
         said = self._mean(view.types(self._temperature) for view in views)
@@ -138,7 +142,7 @@ class Ensemble:
             pipeline = view.member.pipeline
             given = relation_input(view.states, mentions, pairs, pipeline.labels.max_span_width)
             logits = pipeline.network.score_pairs(given).relation_logits
-            said.append(combine_directions(pairs, logits, layout, self._temperature))
+            said.append(combine_directions(pairs, logits / np.float32(self._temperature), layout))
         return ScoredPairs(said[0].pairs, self._mean(scored.probabilities for scored in said))
 
     def _links(
@@ -157,7 +161,9 @@ class Ensemble:
             first = view.states.first[chosen.spans[:, 0]]
             last = view.states.last[chosen.spans[:, 1]]
             scores = view.member.pipeline.link_scores(chosen, first, last, links, document)
-            said.append(antecedent_probabilities(links, scores, len(rows), self._temperature))
+            said.append(
+                antecedent_probabilities(links, scores / np.float32(self._temperature), len(rows))
+            )
         mean = AntecedentScores(links, self._mean(scored.probabilities for scored in said))
         clusters = predict_clusters(mean, len(rows), settings.thresholds.coreference)
         return mean.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]

@@ -114,7 +114,7 @@ def relation_input(
     spans = mentions.spans
     ends = (states.first[spans[:, 0]], states.last[spans[:, 1]], _widths(spans, max_width))
     found = (pairs, between_words(spans, pairs), relation_distances(spans, pairs))
-    return PairInput(*ends, mentions.features, states.last, *found, *_NO_LINKS)
+    return PairInput(*ends, mentions.types, states.last, *found, *_NO_LINKS)
 
 
 def link_inputs(
@@ -143,7 +143,7 @@ def link_inputs(
         own, here = mentions.at(part), chunk - low
         ends = (first[part], last[part], _widths(own.spans, max_width))
         found = (here, antecedent_distances(own.spans, here), words.features(chunk))
-        yield PairInput(*ends, own.features, last[part], *_NO_RELATIONS, *found)
+        yield PairInput(*ends, own.types, last[part], *_NO_RELATIONS, *found)
 
 
 def _widths(spans: Ints, max_width: int) -> Ints:

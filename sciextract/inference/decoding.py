@@ -119,14 +119,11 @@ class Mentions:
     Attributes:
         spans: int64 (spans, 2), first and last word, inclusive.
         types: float32 (spans, 1 + labels), probabilities, class 0 is "no entity".
-        features: float32 (spans, 1 + labels), what the pair heads see of the entity head: the same, unless a
-            teacher's types are softened.
         predicted: bool (spans,), whether the span is a prediction; the others are candidates.
     """
 
     spans: Ints
     types: Floats
-    features: Floats
     predicted: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -134,9 +131,7 @@ class Mentions:
 
     def at(self, rows: Ints | slice) -> Mentions:
         """Some of the mentions."""
-        return Mentions(
-            self.spans[rows], self.types[rows], self.features[rows], self.predicted[rows]
-        )
+        return Mentions(self.spans[rows], self.types[rows], self.predicted[rows])
 
     @property
     def labels(self) -> Ints:
@@ -181,7 +176,7 @@ def select_mentions(
     likely = np.flatnonzero(types[:, 1:].max(axis=1, initial=0.0) >= floor)
     spans = np.stack([starts[likely], starts[likely] + widths[likely]], axis=1).astype(np.int64)
     predicted = np.zeros(len(likely), dtype=np.bool_)
-    mentions = Mentions(spans, types[likely], types[likely], predicted)
+    mentions = Mentions(spans, types[likely], predicted)
     # Of overlapping spans the best one is predicted; of equal ones the first, whatever the sort does.
     scores, free = mentions.scores, np.ones(len(likely), dtype=np.bool_)
     order = np.argsort(-scores, kind="stable")
@@ -235,21 +230,18 @@ class ScoredPairs:
         return ScoredPairs(self.pairs[rows], self.probabilities[rows])
 
 
-def combine_directions(
-    pairs: Ints, logits: Floats, layout: RelationLayout, temperature: float
-) -> ScoredPairs:
+def combine_directions(pairs: Ints, logits: Floats, layout: RelationLayout) -> ScoredPairs:
     """Averages the log-probabilities of (a, b) and of the mirrored (b, a).
 
     Args:
         pairs: (pairs, 2) with every mirror present, as ``relation_pairs`` makes them.
         logits: float32 (pairs, classes).
         layout: The classes.
-        temperature: Divisor of the logits.
     """
     if not len(pairs):
         return ScoredPairs(pairs, logits)
     # A probability that is 0 in float32 has no logarithm.
-    logs = np.log(softmax(logits / np.float32(temperature)) + np.float32(1e-9))
+    logs = np.log(softmax(logits) + np.float32(1e-9))
     size = int(pairs.max()) + 1
     position = np.zeros((size, size), dtype=np.int64)
     position[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
@@ -346,22 +338,18 @@ class AntecedentScores:
         return AntecedentScores(rows[self.links], self.probabilities)
 
 
-def antecedent_probabilities(
-    links: Ints, scores: Floats, count: int, temperature: float
-) -> AntecedentScores:
+def antecedent_probabilities(links: Ints, scores: Floats, count: int) -> AntecedentScores:
     """Softmax over the antecedents of each mention and the dummy, which scores 0 (Lee et al. 2017).
 
     Args:
         links: (links, 2), grouped by mention.
         scores: float32 (links,).
         count: Number of mentions.
-        temperature: Divisor of the scores.
     """
-    scaled = scores / np.float32(temperature)
     # At least 0, the score of the dummy, so that no exponential overflows.
     peaks = np.zeros(count, dtype=np.float32)
-    np.maximum.at(peaks, links[:, 0], scaled)
-    weights = np.exp(scaled - peaks[links[:, 0]])
+    np.maximum.at(peaks, links[:, 0], scores)
+    weights = np.exp(scores - peaks[links[:, 0]])
     totals = np.exp(-peaks) + np.bincount(links[:, 0], weights=weights, minlength=count)
     probabilities = weights / totals[links[:, 0]]
     return AntecedentScores(links, probabilities.astype(np.float32))

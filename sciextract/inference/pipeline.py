@@ -217,7 +217,7 @@ class Pipeline:
         if self.labels.relations.labels and len(found):
             pair_input = relation_input(states, mentions, found, self.labels.max_span_width)
             logits = self.network.score_pairs(pair_input).relation_logits
-            pairs = combine_directions(found, logits, self.labels.relations, 1.0)
+            pairs = combine_directions(found, logits, self.labels.relations)
         first_states, last_states = states.first[spans[:, 0]], states.last[spans[:, 1]]
         return _WindowResult(
             replace(mentions, spans=spans + offset), first_states, last_states, pairs
@@ -229,9 +229,9 @@ class Pipeline:
         """The predictions of a document from those of its windows; mentions of all of them may corefer."""
         none = np.zeros((0, 1 + len(self.labels.entities)), np.float32)
         parts = [result.mentions for result in results] or [
-            Mentions(NO_PAIRS, none, none, np.zeros(0, np.bool_))
+            Mentions(NO_PAIRS, none, np.zeros(0, np.bool_))
         ]
-        columns = zip(*((e.spans, e.types, e.features, e.predicted) for e in parts), strict=True)
+        columns = zip(*((e.spans, e.types, e.predicted) for e in parts), strict=True)
         mentions = Mentions(*map(np.concatenate, columns))
         offsets = np.cumsum([0] + [len(part) for part in parts]).tolist()
         scored = [
@@ -252,7 +252,7 @@ class Pipeline:
         first = np.concatenate([result.first for result in results])[rows]
         last = np.concatenate([result.last for result in results])[rows]
         scores = self.link_scores(mentions.at(rows), first, last, links, document)
-        chances = antecedent_probabilities(links, scores, len(rows), 1.0)
+        chances = antecedent_probabilities(links, scores, len(rows))
         clusters = [
             cluster.renumbered(rows)
             for cluster in predict_clusters(chances, len(rows), settings.thresholds.coreference)

@@ -261,7 +261,7 @@ def given_of(annotated: AnnotatedDocument, labels: Labels) -> Given:
     classes = [known.get(entities[span].label, 0) for span in spans]
     types = np.eye(1 + len(known), dtype=np.float32)[np.array(classes, dtype=np.int64)]
     every = np.ones(len(spans), dtype=np.bool_)
-    mentions = Mentions(np.array(spans, dtype=np.int64).reshape(-1, 2), types, types, every)
+    mentions = Mentions(np.array(spans, dtype=np.int64).reshape(-1, 2), types, every)
     return Given(mentions, entities, left_out, dict(unknown))
 
 

@@ -141,10 +141,6 @@ class Request:
             self.predictor,
         )  # fmt: skip
 
-    def final_notes(self, counts: RunCounts, listener: Listener) -> None:
-        """Notes when all is done."""
-        note_at_the_end(self.choice, self.given, counts, listener)
-
 
 def annotate_into_parts(
     request: Request,
@@ -192,7 +188,7 @@ def annotate_into_parts(
             counts = _collect(engine.results(work, parts.done()), parts.put, listener)
         seconds = time.monotonic() - started
         parts.finish()
-    request.final_notes(parts.counts, listener)
+    note_at_the_end(request.choice, request.given, parts.counts, listener)
     return Report(
         counts, parts.before.documents, (parts.counts.bad, parts.counts.quarantined), seconds,
         work.model, export, parts.place, dict(parts.losses),
@@ -256,7 +252,7 @@ def annotate_into_stream(
             kept.add(result)
 
         counts = _collect(engine.results(work, {}), write, listener)
-    request.final_notes(counts, listener)
+    note_at_the_end(request.choice, request.given, counts, listener)
     return Report(
         counts, 0, (counts.bad, counts.quarantined), time.monotonic() - started, model.model,
         _EXPORT, target.path, {}, kept.place,

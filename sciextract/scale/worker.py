@@ -70,7 +70,7 @@ class WorkerProcess:
         # A socket that is full for so long has a process at its other end that will never read.
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", _SEND_SECONDS, 0))
         self._connection = Connection(ours.detach())
-        self._sent(work)
+        self.send(work)
 
     def ready(self, seconds: float) -> None:
         """Wait until the model is loaded.
@@ -83,10 +83,6 @@ class WorkerProcess:
             WorkerRefusedError: The model cannot be had, or cannot do the work.
         """
         self._answer(seconds)
-
-    def send(self, items: Sequence[LazyItem]) -> None:
-        """Hand it records; several lists may be under way. That it has died is noticed when it should answer."""
-        self._sent(items)
 
     def receive(self, seconds: float) -> list[RecordOutcome]:
         """The outcomes of the first list of records that is not answered yet.
@@ -109,7 +105,8 @@ class WorkerProcess:
         self._process.wait()
         self._connection.close()
 
-    def _sent(self, message: object) -> None:
+    def send(self, message: Work | Sequence[LazyItem]) -> None:
+        """Hand it the work, or records; several lists may be under way. That it has died is noticed when it should answer."""
         try:
             self._connection.send(message)
         except (BrokenPipeError, ConnectionResetError):

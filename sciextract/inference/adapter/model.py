@@ -174,7 +174,7 @@ class Adapter:
             columns = [0, *(1 + labels.entities.index(name) for name in self.base.labels.entities)]
             types = np.zeros((len(its.mentions), 1 + len(labels.entities)), np.float32)
             types[:, columns] = its.mentions.types
-            mentions = replace(its.mentions, types=types, features=types)
+            mentions = replace(its.mentions, types=types)
             raw = self._raw(words, mentions, settings.plain)
             spans = its.mentions.spans[its.mentions.predicted].tolist()
             places = [(first, last) for first, last in spans]
@@ -222,7 +222,7 @@ class Adapter:
         links = self._heads_of(Layer.COREFERENCE).links
         found = MentionStates.of(words, mentions.spans[rows], self.base)
         scores = links.scores(found, pairs, self.base)
-        scored = antecedent_probabilities(pairs, scores, len(rows), 1.0)
+        scored = antecedent_probabilities(pairs, scores, len(rows))
         clusters = predict_clusters(scored, len(rows), settings.thresholds.coreference)
         return scored.renumbered(rows), [cluster.renumbered(rows) for cluster in clusters]
 

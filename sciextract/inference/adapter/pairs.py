@@ -67,7 +67,7 @@ class MentionStates:
         if len(rows):
             own = logits[spans[rows, 0], width[rows]]
             types[rows] = type_probabilities(own, pipeline.labels.group_columns)
-        return cls(words, Mentions(spans, types, types, np.ones(len(spans), np.bool_)), states)
+        return cls(words, Mentions(spans, types, np.ones(len(spans), np.bool_)), states)
 
     def base_relations(self, pairs: Ints, pipeline: Pipeline) -> ScoredPairs:
         """What the bundled model says of unordered pairs; ``pairs`` has every mirror."""
@@ -78,7 +78,7 @@ class MentionStates:
         scores = pipeline.network.score_pairs(
             relation_input(self.states, self.mentions, pairs, width)
         )
-        return combine_directions(pairs, scores.relation_logits, layout, 1.0)
+        return combine_directions(pairs, scores.relation_logits, layout)
 
     def base_links(self, links: Ints, pipeline: Pipeline) -> Floats:
         """Antecedent scores of the bundled model; -2 where it does not link. Shape: (links,)."""

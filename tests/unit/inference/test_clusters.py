@@ -14,7 +14,7 @@ def _clusters(
 ) -> list[tuple[int, ...]]:
     links = antecedent_pairs(count, 100)
     values = np.array([scores.get((m, a), -9.0) for m, a in links.tolist()], dtype=np.float32)
-    scored = antecedent_probabilities(links, values, count, 1.0)
+    scored = antecedent_probabilities(links, values, count)
     return [cluster.mentions for cluster in predict_clusters(scored, count, threshold)]
 
 
@@ -44,7 +44,7 @@ def test_a_threshold_of_zero_links_all_but_the_first_mention() -> None:
 def test_probabilities_leave_room_for_no_antecedent() -> None:
     links = antecedent_pairs(3, 100)
     scores = np.array([0.0, 1.0, 2.0], dtype=np.float32)
-    scored = antecedent_probabilities(links, scores, 3, 1.0)
+    scored = antecedent_probabilities(links, scores, 3)
     assert scored.probabilities[0] == pytest.approx(0.5)
     total = 1 + np.exp(1) + np.exp(2)
     expected = [np.exp(1) / total, np.exp(2) / total]
@@ -53,14 +53,14 @@ def test_probabilities_leave_room_for_no_antecedent() -> None:
 
 def test_huge_scores_do_not_overflow() -> None:
     scored = antecedent_probabilities(
-        antecedent_pairs(3, 100), np.array([1e4, -1e4, 1e4], dtype=np.float32), 3, 1.0
+        antecedent_pairs(3, 100), np.array([1e4, -1e4, 1e4], dtype=np.float32), 3
     )
     np.testing.assert_allclose(scored.probabilities, [1.0, 0.0, 1.0])
 
 
 def test_scores_of_mentions_are_probabilities() -> None:
     links = antecedent_pairs(3, 100)
-    scored = antecedent_probabilities(links, np.array([9.0, 9.0, 9.0], np.float32), 3, 1.0)
+    scored = antecedent_probabilities(links, np.array([9.0, 9.0, 9.0], np.float32), 3)
     [cluster] = predict_clusters(scored, 3, 0.5)
     assert all(0.5 <= score <= 1.0 for score in cluster.scores)
     assert len(cluster.scores) == len(cluster.mentions)
@@ -68,7 +68,7 @@ def test_scores_of_mentions_are_probabilities() -> None:
 
 def test_mentions_get_the_numbers_that_they_have_in_the_document() -> None:
     links = antecedent_pairs(3, 100)
-    scored = antecedent_probabilities(links, np.array([9, -9, -9], np.float32), 3, 1.0)
+    scored = antecedent_probabilities(links, np.array([9, -9, -9], np.float32), 3)
     [cluster] = predict_clusters(scored, 3, 0.5)
     rows = np.array([2, 5, 6])
     assert cluster.renumbered(rows).mentions == (2, 5)

@@ -31,7 +31,7 @@ def test_the_layout_is_null_forward_inverse() -> None:
 def test_directions_that_agree_keep_their_probabilities() -> None:
     forward = np.array([0.2, 1.5, -1.0, 0.3, -0.5, 0.0], dtype=np.float32)
     logits = np.stack([forward, forward[LAYOUT.mirror()]])
-    scored = combine_directions(PAIRS, logits, LAYOUT, 1.0)
+    scored = combine_directions(PAIRS, logits, LAYOUT)
     assert scored.pairs.tolist() == [[0, 1]]
     np.testing.assert_allclose(scored.probabilities[0], softmax(forward), atol=1e-5)
 
@@ -39,7 +39,7 @@ def test_directions_that_agree_keep_their_probabilities() -> None:
 def test_directions_that_disagree_meet_in_the_middle() -> None:
     forward, backward = np.zeros((2, 6), dtype=np.float32)
     forward[1] = 4.0  # (0, 1) says USED-FOR; (1, 0) says nothing
-    scored = combine_directions(PAIRS, np.stack([forward, backward]), LAYOUT, 1.0)
+    scored = combine_directions(PAIRS, np.stack([forward, backward]), LAYOUT)
     expected = softmax(np.array([0, 2, 0, 0, 0, 0], dtype=np.float32))
     np.testing.assert_allclose(scored.probabilities[0], expected, atol=1e-5)
 
@@ -64,7 +64,7 @@ def test_at_most_one_relation_a_pair_and_only_above_the_threshold() -> None:
 def test_no_pairs_no_relations() -> None:
     empty = ScoredPairs(np.zeros((0, 2), np.int64), np.zeros((0, 1), np.float32))
     assert predict_relations(empty, LAYOUT, 0.0) == []
-    assert combine_directions(empty.pairs, empty.probabilities, LAYOUT, 1.0).pairs.shape == (0, 2)
+    assert combine_directions(empty.pairs, empty.probabilities, LAYOUT).pairs.shape == (0, 2)
 
 
 def test_pairs_stand_between_two_chosen_spans() -> None:

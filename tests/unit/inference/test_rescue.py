@@ -27,7 +27,7 @@ def _rescued(
     """The predicted spans of some with these scores; ``pairs`` are the relation scores by their numbers."""
     scores = np.array(list(spans.values()), dtype=np.float32)
     types = np.stack([1 - scores, scores], axis=1)
-    mentions = Mentions(np.array(list(spans)), types, types, scores >= THRESHOLDS.entity)
+    mentions = Mentions(np.array(list(spans)), types, scores >= THRESHOLDS.entity)
     sure = np.array(list(pairs.values()), dtype=np.float32)
     scored = ScoredPairs(
         np.array(list(pairs), dtype=np.int64).reshape(-1, 2), np.stack([1 - sure, sure], axis=1)
