@@ -61,7 +61,7 @@ def test_a_graph_without_relations_shows_what_abstracts_name_together(
     assert none.code == 0
 
 
-def test_an_empty_page_says_why(work: Path, command: Command) -> None:
+def test_a_page_without_edges_says_why(work: Path, command: Command) -> None:
     text = f"Data for training. {'; '.join(['Data and training'] * 20)}."
     document = abstract(
         "a", text, {"Data": "Food", "training": "Agent"}, [("Data", "OF", "training")]
@@ -69,7 +69,9 @@ def test_an_empty_page_says_why(work: Path, command: Command) -> None:
     write(work / "p.jsonl", [document])
     command("graph", "build", "p.jsonl", "--graph", "f.graph")
     shown = command("graph", "view", "--output", "f.html", "--graph", "f.graph")
-    assert "is empty" in shown.err and "--with-generic" in shown.err
+    assert "shows no edges" in shown.err and "--with-generic" in shown.err
+    words = ("graph", "view", "--with-generic", "--output", "all.html", "--graph", "f.graph")
+    assert "no edges" not in command(*words).err
 
 
 def test_types_without_direction_are_named(graph: Path, command: Command) -> None:

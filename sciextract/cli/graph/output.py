@@ -165,9 +165,9 @@ def view(
     with open_graph(graph) as connection:
         drawn = draw(connection, graph, node, output, settings, force=force)
     nodes, shown = len(drawn["nodes"]), len(drawn["edges"])
-    if not nodes:
+    if not shown:
         say(
-            "Warning", f"{output} is empty: the graph has no edges that fit the options",
+            "Warning", f"{output} shows no edges: the graph has none that fit the options",
             "see what it has: sciextract graph top; --with-generic adds edges of generic nodes",
         )  # fmt: skip
     words = f"{output} shows {counted(nodes, 'node')} and {counted(shown, 'edge')}"
