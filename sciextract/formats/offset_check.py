@@ -105,8 +105,7 @@ def _entities_in(unit: Unit, item: AnnotatedDocument) -> tuple[Entity, ...]:
         for entity in item.annotations.entities:
             fragments = []
             for span in entity.fragments:
-                edges = (span.char_start, span.char_end)
-                start, end = (offsets.from_unit(unit, edge) for edge in edges)
+                start, end = (offsets.from_unit(unit, edge) for edge in span)
                 if start >= end:
                     return ()
                 fragments.append(Span(start, end))
@@ -116,8 +115,8 @@ def _entities_in(unit: Unit, item: AnnotatedDocument) -> tuple[Entity, ...]:
 
 
 def _cuts_words(text: str, entities: Iterable[Entity]) -> bool:
-    spans = [span for entity in entities for span in entity.fragments]
-    return any(cuts_word(text, edge) for span in spans for edge in (span.char_start, span.char_end))
+    spans = chain.from_iterable(entity.fragments for entity in entities)
+    return any(cuts_word(text, edge) for edge in chain.from_iterable(spans))
 
 
 def _fits(text: str, entities: Sequence[Entity]) -> bool:

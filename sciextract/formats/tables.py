@@ -228,17 +228,13 @@ def document_of_row(
     line, warnings = row[0][0], list[str]()
     if any(cell.strip() for cell in cells[len(columns.names) :]):
         cells, *warnings = _without_surplus(cells, columns, source.path, row)
-    for meaning in ("title", "abstract", "text"):
-        index = columns.by_meaning.get(meaning, len(cells))
-        if index < len(cells):
-            given = cells[index] if meaning == "text" else given_text(cells[index])
-            cells[index] = "" if is_placeholder(given) else given
     values = dict(zip(columns.names, cells, strict=False))
-    known = {
-        meaning: cells[index] or None
-        for meaning, index in columns.by_meaning.items()
-        if index < len(cells)
-    }
+    known: dict[str, str | None] = {}
+    for meaning, index in columns.by_meaning.items():
+        if (name := columns.names[index]) in values:
+            given = values[name] if meaning == "text" else given_text(values[name])
+            values[name] = "" if is_placeholder(given) else given
+            known[meaning] = values[name] or None
     key = key_of_row(values) or f"{source.stem}:{line}"
     place = Place(source.path, line, key)
     if not any(known.values()):

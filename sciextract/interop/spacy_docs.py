@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from sciextract import atomic
-from sciextract.documents.annotations import Annotations, Entity, Span, State, stable_id
+from sciextract.documents.annotations import Entity, Span, State, stable_id
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import FormatError, MissingExtraError, OutputError, explain_write_errors
 from sciextract.formats.layers import token_layers
@@ -106,7 +106,11 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
             wanted[shown] -= 1
         else:
             lost.add(entity_id)
-    annotations = _without(stored.annotations, lost) if lost else stored.annotations
+    annotations = stored.annotations
+    if lost:
+        annotations = annotations.among({entity.id for entity in annotations.entities} - lost)
+        clusters = (cluster for cluster in annotations.clusters if len(cluster.mentions) > 1)
+        annotations = replace(annotations, clusters=tuple(clusters))
     entities = [*annotations.entities]
     for number, (start, end, label) in enumerate(wanted.elements()):
         item_id = stable_id("entity", key, SOURCE, number, start, end, label)
@@ -114,13 +118,6 @@ def from_doc(doc: Doc, *, doc_key: str = "", span_key: str = "") -> AnnotatedDoc
         entities.append(made)
     annotations = replace(annotations, entities=tuple(entities))
     return replace(stored, document=document, annotations=annotations)
-
-
-def _without(annotations: Annotations, lost: set[str]) -> Annotations:
-    """The items that need none of some entities (ids); clusters that keep two mentions or more stay without them."""
-    left = annotations.among({entity.id for entity in annotations.entities} - lost)
-    clusters = tuple(cluster for cluster in left.clusters if len(cluster.mentions) > 1)
-    return replace(left, clusters=clusters)
 
 
 class DocBinWriter(LossyWriter):

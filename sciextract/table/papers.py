@@ -10,7 +10,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sciextract.documents.annotations import (
-    Annotations,
     Attribute,
     Entity,
     Layer,
@@ -239,12 +238,8 @@ def _facts_of(
     def sentence_around(span: Span) -> str:
         return _on_one_line(document.tokens.sentences_around(span).of(document.text))
 
-    shown = Annotations(
-        tuple(entity for entity in own.entities if entity.id in kept),
-        clusters=tuple(cluster.only(kept) for cluster in own.clusters),
-    )
     things, mentions = [], dict[str, Mention]()
-    read = replace(found, annotations=shown)
+    read = replace(found, annotations=own.among(kept))
     for concept in concepts_of(read, frozenset(), find_expansions(document.text)):
         surfaces = Counter(named.surface for named in concept.mentions if named.key == concept.key)
         name = surfaces.most_common(1)[0][0]
