@@ -205,13 +205,6 @@ class DocumentState:
         places = {key: in_text_order(row) if row else (0, 0, key) for key, row in mentions.items()}
         return sorted(links, key=lambda link: places[link.entity_id])
 
-    def decided_since(self, layer: Layer, event_id: int) -> bool:
-        """Whether a later event than this one decided an item of a layer."""
-        return any(
-            row.event_id > event_id and row.state is not State.UNDECIDED
-            for row in self.items_of(layer)
-        )
-
     def items_of(self, *layers: Layer) -> Iterator[ItemRow]:
         """All items of some layers, rejected ones too, in no order; of all layers without arguments."""
         for layer in layers or _TABLE_OF:

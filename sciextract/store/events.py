@@ -350,14 +350,3 @@ def read_event(connection: sqlite3.Connection, event_id: int) -> Event | None:
     """One event."""
     newest = read_events(connection, 1, event_id + 1)
     return newest[0] if newest and newest[0].id == event_id else None
-
-
-def newest_prediction(connection: sqlite3.Connection, number: int) -> tuple[int, int] | None:
-    """Annotation set and source of the newest model run on a document that is not undone."""
-    found: tuple[int, int] | None = connection.execute(
-        f"""SELECT a.id, a.source_id FROM annotation_set a JOIN run r ON r.source_id = a.source_id
-        JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}
-        ORDER BY a.id DESC LIMIT 1""",
-        (number,),
-    ).fetchone()
-    return found

@@ -355,9 +355,9 @@ class Project:
         """Do again what the author undid last."""
         return undoing.redo(self)
 
-    def log(self, limit: int | None = None, before: int | None = None) -> list[events.Event]:
+    def log(self, limit: int | None = None) -> list[events.Event]:
         """Events, newest first."""
-        return events.read_events(self.connection, limit, before)
+        return events.read_events(self.connection, limit)
 
     def backup(self, reason: str) -> backup.Backup:
         """Make a dated backup (see :mod:`~sciextract.store.maintenance.backup`)."""

@@ -20,34 +20,32 @@ if TYPE_CHECKING:
     from sciextract.store.project import Project
 
 
-_PREDICTED = f"""SELECT a.body FROM annotation_set a JOIN run r ON r.source_id = a.source_id
+_PREDICTED = f"""FROM annotation_set a JOIN run r ON r.source_id = a.source_id
     JOIN event e ON e.id = a.event_id WHERE a.document_id = ? AND NOT {UNDONE}"""
 _LATEST = "ORDER BY a.id DESC LIMIT 1"
 
 
-def latest_predictions(connection: sqlite3.Connection, number: int) -> Annotations | None:
-    """The latest predictions of any model for a document; ``None`` where there are none."""
-    body = first_value(connection, f"{_PREDICTED} {_LATEST}", number)
-    return body and read_annotations(connection, body)
-
-
-def predictions_of_model(
-    connection: sqlite3.Connection, number: int, name: str, hash_: str
+def latest_predictions(
+    connection: sqlite3.Connection, number: int, model: tuple[str, str] | None = None
 ) -> Annotations | None:
-    """What a model predicted for a document, candidates included; runs that were undone do not count.
+    """What a model predicted last for a document, candidates included; runs that were undone do not count.
 
     Args:
         connection: To the project.
         number: The document.
-        name: The model's name.
-        hash_: Hex SHA-256 of its manifest.
-
-    Returns:
-        Its latest predictions, ``None`` where it made none.
+        model: The model's name and the hex SHA-256 of its manifest; any model without.
     """
-    query = f"{_PREDICTED} AND r.model_name = ? AND r.model_hash = ? {_LATEST}"
-    body = first_value(connection, query, number, name, hash_)
+    of_model = "AND r.model_name = ? AND r.model_hash = ?" if model else ""
+    query = f"SELECT a.body {_PREDICTED} {of_model} {_LATEST}"
+    body = first_value(connection, query, number, *(model or ()))
     return body and read_annotations(connection, body)
+
+
+def newest_prediction(connection: sqlite3.Connection, number: int) -> tuple[int, int] | None:
+    """Annotation set and source of the newest model run on a document that is not undone."""
+    query = f"SELECT a.id, a.source_id {_PREDICTED} {_LATEST}"
+    found: tuple[int, int] | None = connection.execute(query, (number,)).fetchone()
+    return found
 
 
 _PREFIX = "queue:"

@@ -229,7 +229,7 @@ MOST_COUNTED = 500
 
 
 def label_history(
-    connection: sqlite3.Connection, surface: str, number: int, entity_id: str, latest: int = 2
+    connection: sqlite3.Connection, surface: str, number: int, entity_id: str
 ) -> LabelHistory:
     """How exactly this string was labelled, apart from one mention of it.
 
@@ -238,7 +238,6 @@ def label_history(
         surface: The string.
         number: The document of the mention that is left out.
         entity_id: The mention.
-        latest: How many of the last decisions are given.
     """
     same = """WITH same AS (SELECT e.document_id, e.id, e.label, e.state, e.event_id FROM surface s
         JOIN entity e ON e.surface_id = s.id WHERE s.text = ? LIMIT ?)"""
@@ -251,9 +250,9 @@ def label_history(
     ).fetchall()
     decided = connection.execute(
         others.format(
-            "document_id, label, state", "AND state <> 'undecided' ORDER BY event_id DESC LIMIT ?"
+            "document_id, label, state", "AND state <> 'undecided' ORDER BY event_id DESC LIMIT 2"
         ),
-        (*params, latest),
+        params,
     ).fetchall()
     titles = {
         abstract.number: abstract.title

@@ -323,8 +323,7 @@ def to_values(row: Row) -> Values:
         elif name == "covered":
             value = json.dumps(value, separators=(",", ":"))
         elif name == "alternatives":
-            labels = [[choice.label, choice.score] for choice in value]
-            value = json.dumps(labels, separators=(",", ":")) if labels else None
+            value = json.dumps(value, separators=(",", ":")) if value else None
         elif type(value) in _PLAIN:
             value = _PLAIN[type(value)](value)
         values[name] = value
@@ -356,7 +355,7 @@ def from_values(table: str, values: Mapping[str, Any]) -> Row:
 
 
 def _read_labels(text: str | None) -> tuple[LabelScore, ...]:
-    return tuple([LabelScore(label, score) for label, score in json.loads(text)]) if text else ()
+    return tuple([LabelScore(*pair) for pair in json.loads(text)]) if text else ()
 
 
 _READ: dict[str, Callable[[Any], Any]] = {
@@ -390,7 +389,7 @@ def content_of(row: ItemRow) -> Values:
 
 def edges_of(spans: Iterable[Span]) -> list[list[int]]:
     """Starts and ends, as JSON has them."""
-    return [[span.char_start, span.char_end] for span in spans]
+    return [list(span) for span in spans]
 
 
 def original_of(row: ItemRow) -> Values:

@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sciextract.documents.annotations import Layer
+from sciextract.documents.annotations import Layer, State
 from sciextract.errors import UndoRefusedError, as_command
 from sciextract.store import events, label_changes, state_tables
 from sciextract.store.document_state import DocumentState, Outcome, Problem, find_broken_rules
@@ -189,7 +189,8 @@ def _without_begun_layers(event: events.Event, doc: DocumentState, change: Chang
     for name in before:
         if name in set(Layer) and {before[name], after[name]} == _BEGUN:
             begins = after[name] == Completeness.IN_PROGRESS
-            free = begins or not doc.decided_since(Layer(name), event.id)
+            later = (row for row in doc.items_of(Layer(name)) if row.event_id > event.id)
+            free = begins or all(row.state is State.UNDECIDED for row in later)
             if not free or getattr(doc.progress, name) != before[name]:
                 continue
         kept.append(name)

@@ -35,7 +35,7 @@ from sciextract.store import (
     LinkRow,
     RelationRef,
     RelationRow,
-    events,
+    queries,
 )
 from sciextract.store.coverage import Type
 from sciextract.store.document_state import in_text_order
@@ -350,7 +350,7 @@ class CandidateCache:
 
     def of(self, connection: sqlite3.Connection, number: int) -> Candidates | None:
         """What a model considered in an abstract, ``None`` when none has predicted it."""
-        found = events.newest_prediction(connection, number)
+        found = queries.newest_prediction(connection, number)
         newest, source_id = found or (0, 0)
         if newest != self._set:
             predicted = annotations_of_source(connection, number, source_id) if newest else None

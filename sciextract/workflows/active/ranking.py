@@ -14,7 +14,7 @@ from sciextract.documents.annotations import Annotations, Candidates, Layer, Spa
 from sciextract.errors import ActionRefusedError
 from sciextract.store import DocumentState, documents
 from sciextract.store.documents import known_documents
-from sciextract.store.queries import predictions_of_model
+from sciextract.store.queries import latest_predictions
 from sciextract.workflows.models.registry import KnownModel
 from sciextract.workflows.predict_project import check_config
 
@@ -156,7 +156,7 @@ def ask_model(
         check_config(project, folder.config, model.id)
         made_by = folder.config.name, folder.hash
         for number in asked:
-            kept = predictions_of_model(project.connection, number, *made_by)
+            kept = latest_predictions(project.connection, number, made_by)
             if kept is None or kept.candidates is None:
                 missing.append(number)
             else:

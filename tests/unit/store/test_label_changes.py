@@ -10,7 +10,7 @@ from sciextract.documents.annotations import LabelScore, State
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SchemaError, UndoRefusedError
-from sciextract.store import EntityRef, Project, events, open_project
+from sciextract.store import EntityRef, Project, open_project, queries
 from sciextract.store.documents import decode_annotations
 from sciextract.store.ingest import ModelRun, annotations_of_source
 from sciextract.store.label_changes import (
@@ -100,7 +100,7 @@ def test_models_that_know_the_old_name_predict_the_new_one(project: Project) -> 
     later = predict(project, guess("n", place("graph")), model=SECOND_MODEL)
     assert labels(project)["n"][0] == "Way"
     # What was kept of earlier predictions is read under the new name, and stays as it was in the file.
-    run, source = events.newest_prediction(project.connection, 1) or (0, 0)
+    run, source = queries.newest_prediction(project.connection, 1) or (0, 0)
     found = annotations_of_source(project.connection, 1, source)
     assert found is not None and {entity.label for entity in found.entities} == {"Way"}
     body = project.connection.execute("SELECT body FROM annotation_set WHERE id = ?", (run - 1,))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from sciextract.documents.annotations import Layer
 from sciextract.errors import FormatError, UsageError
 from sciextract.inference.model_folder import AUTO
-from sciextract.store import events, label_changes, review
+from sciextract.store import label_changes, queries, review
 from sciextract.store.coverage import find_layers
 from sciextract.store.sqlite_errors import replaced
 from sciextract_app.adjudication.screen import MERGED
@@ -394,7 +394,8 @@ class ReviewDialogs:
         from sciextract_app.adjudication.backlog import read_abstract
 
         project, number = self._screen.project, self._screen.desk.number
-        newest, decisions = events.newest_prediction(project.connection, number), Decisions(project)
+        newest = queries.newest_prediction(project.connection, number)
+        decisions = Decisions(project)
         sides = [
             side
             for side in other_sources(project, decisions)
