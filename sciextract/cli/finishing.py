@@ -22,10 +22,10 @@ from sciextract.text.english import counted
 if TYPE_CHECKING:
     from sciextract.store.selection import Selection
 
-_Queue = option("NAME", "Only abstracts of this saved queue.")
-_Keys = option("FILE", "Only abstracts whose keys are in this file, one a line.")
-_Since = option("DATE", "Only abstracts that a person worked on since then (2026-11-28).")
-_By = option("NAME", "Only abstracts that this person worked on.")
+QUEUE = option("NAME", "Only abstracts of this saved queue.")
+KEYS = option("FILE", "Only abstracts whose keys are in this file, one a line.")
+SINCE = option("DATE", "Only abstracts that a person worked on since then (2026-11-28).")
+BY = option("NAME", "Only abstracts that this person worked on.")
 _Layers = option(
     "LAYERS",
     "Some of entities,relations,coreference (default: those that the project has items of).",
@@ -33,10 +33,10 @@ _Layers = option(
 
 
 def done(
-    queue: str | None = _Queue,
-    keys: Path | None = _Keys,
-    since: str | None = _Since,
-    by: str | None = _By,
+    queue: str | None = QUEUE,
+    keys: Path | None = KEYS,
+    since: str | None = SINCE,
+    by: str | None = BY,
     layers: str | None = _Layers,
     undecided: Literal["skip", "accept", "reject"] = typer.Option(
         "skip", help="What to do with abstracts that have undecided items."
@@ -68,10 +68,10 @@ def done(
 
 
 def reopen(
-    queue: str | None = _Queue,
-    keys: Path | None = _Keys,
-    since: str | None = _Since,
-    by: str | None = _By,
+    queue: str | None = QUEUE,
+    keys: Path | None = KEYS,
+    since: str | None = SINCE,
+    by: str | None = BY,
     layers: str | None = _Layers,
     project: ProjectOption = None,
     author: AuthorOption = None,
@@ -94,10 +94,10 @@ def reopen(
 
 
 def remove(
-    queue: str | None = _Queue,
-    keys: Path | None = _Keys,
-    since: str | None = _Since,
-    by: str | None = _By,
+    queue: str | None = QUEUE,
+    keys: Path | None = KEYS,
+    since: str | None = SINCE,
+    by: str | None = BY,
     project: ProjectOption = None,
     author: AuthorOption = None,
     as_json: JsonOption = False,

@@ -27,7 +27,7 @@ from sciextract.cli.console import (
     say,
     warn_of_network,
 )
-from sciextract.cli.finishing import selection
+from sciextract.cli.finishing import BY, KEYS, QUEUE, SINCE, selection
 from sciextract.errors import as_command
 from sciextract.text.characters import visible
 from sciextract.text.english import counted
@@ -152,12 +152,10 @@ def export(
     former: bool = flag(
         "Instead: removed abstracts and earlier texts, with their last annotations.", "--former"
     ),
-    queue: str | None = option("NAME", "Only abstracts of this saved queue."),
-    keys: Path | None = option("FILE", "Only abstracts whose keys are in this file, one a line."),
-    since: str | None = option(
-        "DATE", "Only abstracts that a person worked on since then (2026-11-28)."
-    ),
-    author: str | None = option("NAME", "Only abstracts that this person worked on."),
+    queue: str | None = QUEUE,
+    keys: Path | None = KEYS,
+    since: str | None = SINCE,
+    author: str | None = BY,
     without_untouched: bool = flag(
         "Leave out abstracts that nobody has begun, where the format would show them as empty.",
         "--without-untouched",

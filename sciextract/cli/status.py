@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from math import fsum
 from typing import TYPE_CHECKING, Literal
@@ -179,27 +179,25 @@ def _learning_lines(curve: LearningCurve) -> Iterator[str]:
         for change in measured.use.switches:
             yield f"  {'on' if change.on else 'off'} after abstract {change.after}: {change.reason}"
     yield from sure_words(curve.sure)
-    latest = points[-10:]
-    moved = [point for point in points if point.travel is not None]
-    yield (
-        f"keys to decide, per abstract: {_mean(point.keys for point in points)}; "
-        f"latest {len(latest)}: {_mean(point.keys for point in latest)}"
+    moved = [point.travel for point in points if point.travel is not None]
+    recorded = (
+        f" (recorded in {len(moved):,} of {len(points):,})" if len(moved) < len(points) else ""
     )
-    yield (
-        f"keys to move, per abstract: {_mean(point.travel for point in points)}; "
-        f"latest {len(latest)}: {_mean(point.travel for point in latest)}"
-        + (f" (recorded in {len(moved):,} of {len(points):,})" if len(moved) < len(points) else "")
-    )
+    yield f"keys to decide, per abstract: {_means([point.keys for point in points])}"
+    yield f"keys to move, per abstract: {_means([point.travel for point in points])}{recorded}"
     both = [point for point in points if point.keys_adapter is not None]
     if both:
         yield (
             f"decision keys to correct what was suggested: {_mean(point.keys_adapter for point in both)} with the "
             f"adapter, {_mean(point.keys_other for point in both)} without it (estimated)"
         )
-    yield (
-        f"seconds an abstract: {_mean(point.seconds for point in points)}; "
-        f"latest {len(latest)}: {_mean(point.seconds for point in latest)}"
-    )
+    yield f"seconds an abstract: {_means([point.seconds for point in points])}"
+
+
+def _means(values: Sequence[float | None]) -> str:
+    """The mean of all abstracts, and of the last ones."""
+    latest = values[-10:]
+    return f"{_mean(values)}; latest {len(latest)}: {_mean(latest)}"
 
 
 def _mean(values: Iterable[float | None]) -> str:

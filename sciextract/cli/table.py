@@ -24,7 +24,7 @@ from sciextract.cli.console import (
     option,
     report,
 )
-from sciextract.cli.finishing import selection
+from sciextract.cli.finishing import KEYS, QUEUE, selection
 from sciextract.errors import UsageError
 from sciextract.resources import SUFFIX
 from sciextract.text.english import counted
@@ -60,8 +60,8 @@ class TableOptions:
     )
     by_label: bool = flag("With --promise: for each label, not only for the task.", "--by-label")
     confidence: float = option("P", "With --promise: confidence level.", default=0.9)
-    queue: str | None = option("NAME", "Only abstracts of this saved queue.")
-    keys: Path | None = option("FILE", "Only abstracts whose keys are in this file, one a line.")
+    queue: str | None = QUEUE
+    keys: Path | None = KEYS
     to: Literal["csv", "xlsx", "md", "html", "sqlite"] | None = typer.Option(
         None, help="Format (default: by the file's name, else csv)."
     )

@@ -107,10 +107,14 @@ class RetrainOptions:
         """What they ask for.
 
         Raises:
-            UsageError: One is missing or cannot be. InputMissingError: There are no such data. OutputError: The
-            output exists.
+            UsageError: A setting is unknown or cannot work. InputMissingError: There is no such file, or no such
+            recipe. OutputError: The output exists. DeviceMissingError: There is no such device here. SchemaError: The
+            schema has a mistake.
         """
-        from sciextract_trainer.run import make_job
+        from sciextract.documents.schema_file import load_schema
+        from sciextract_trainer.config import find_recipe, load_config
+        from sciextract_trainer.hardware import choose_device, has_fast_bf16, own_device
+        from sciextract_trainer.run import TrainingJob
 
         data, output = Path(str(self.data)), Path(str(self.output))
         dev = data if self.dev is None else Path(self.dev)
@@ -123,13 +127,13 @@ class RetrainOptions:
                 "choose another --output; existing files are not overwritten",
             )
         names = ("encoder", "seed", "epochs")
-        settings = {name: getattr(self, name) for name in names}
-        return make_job(
-            self.recipe or "scierc-joint",
-            {key: value for key, value in settings.items() if value is not None},
-            schema=self.schema or "scierc", data=data, dev=dev, output=output,
-            run_folder=_path(self.run), device=self.choose_device_name(),
-        )  # fmt: skip
+        changes = {name: value for name in names if (value := getattr(self, name)) is not None}
+        device = own_device(choose_device(self.choose_device_name()))
+        config = load_config(find_recipe(self.recipe or "scierc-joint"), **changes)
+        config = replace(config, bf16=config.bf16 and has_fast_bf16(device))
+        run = _path(self.run) or output.with_name(f"{output.name}.run")
+        schema = load_schema(self.schema or "scierc")
+        return TrainingJob(config, schema, data, dev, run, output, output.name, device)
 
     def require_paths(self) -> None:
         """Refuse options without data, dev data or output.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +10,18 @@ import torch
 
 from sciextract.codec import encode
 from sciextract.documents.schema import LabelSchema
-from sciextract.documents.schema_file import load_schema
 from sciextract.formats.inputs import Part
 from sciextract.retraining.events import DataRead, Listener, Step, TrainingEvent, Warned
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import family_of, labels_for, load_subword_rules
 from sciextract_trainer.checkpoint import note_environment, recording
-from sciextract_trainer.config import TrainConfig, find_recipe, load_config
+from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.gold import has_untyped, read_gold, sha256, unseen_labels
 from sciextract_trainer.evaluate import dev_report, dev_settings, headline, scored_layers
 from sciextract_trainer.hardware import (
     CPU,
     Group,
-    choose_device,
-    has_fast_bf16,
     join_group,
-    own_device,
 )
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.network.joint import JointNetwork
@@ -57,49 +53,6 @@ class TrainingJob:
     output: Path
     name: str
     device: torch.device = CPU
-
-
-def make_job(
-    recipe: str,
-    changes: dict[str, Any],
-    *,
-    schema: str,
-    data: Path,
-    dev: Path,
-    output: Path,
-    run_folder: Path | None = None,
-    device: str = "cpu",
-) -> TrainingJob:
-    """A job from the words of a command.
-
-    Args:
-        recipe: Name of a packaged recipe, or a TOML file.
-        changes: Settings that replace the recipe's.
-        schema: Name of a label schema, or a TOML file.
-        data: Training documents.
-        dev: Dev documents.
-        output: The finished model folder; its name is the model's name.
-        run_folder: Resumable state; ``OUTPUT.run`` next to the output when ``None``.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-
-    Raises:
-        DeviceMissingError: There is no such device here.
-        InputMissingError: No such recipe.
-        UsageError: A setting is unknown or cannot work.
-        SchemaError: The schema has a mistake.
-    """
-    chosen = own_device(choose_device(device))
-    config = load_config(find_recipe(recipe), **changes)
-    return TrainingJob(
-        config=replace(config, bf16=config.bf16 and has_fast_bf16(chosen)),
-        schema=load_schema(schema),
-        data=data,
-        dev=dev,
-        run_folder=run_folder or output.with_name(output.name + ".run"),
-        output=output,
-        name=output.name,
-        device=chosen,
-    )
 
 
 def run_training(job: TrainingJob, listener: Listener) -> dict[str, Any]:
