@@ -83,6 +83,7 @@ def aliases_of(connection: Connection, node: int) -> list[Alias]:
 
 
 _SUGGESTIONS = 5
+_MOST_ALIASES = 12
 _CANDIDATES = 2000
 _LAST_CHARACTER = "\U0010ffff"
 
@@ -221,7 +222,7 @@ def narrower(connection: Connection, node: Node) -> list[Node]:
     return found
 
 
-def about(connection: Connection, node: Node, most_aliases: int = 12) -> About:
+def about(connection: Connection, node: Node) -> About:
     """Types, years and aliases of a node; the name itself needs no rule."""
     aliases = [
         replace(alias, rules=()) if alias.surface == node.name else alias
@@ -233,8 +234,8 @@ def about(connection: Connection, node: Node, most_aliases: int = 12) -> About:
     for reason, surface in connection.execute(query, (node.id,)):
         unmatched.setdefault(reason, []).append(surface)
     labels, years = labels_of(connection, node.id), years_of(connection, node.id)
-    known = meanings(connection, node.id)
-    return About(node, labels, years, tuple(aliases[:most_aliases]), len(aliases), known, unmatched)
+    known, first = meanings(connection, node.id), tuple(aliases[:_MOST_ALIASES])
+    return About(node, labels, years, first, len(aliases), known, unmatched)
 
 
 def meanings(connection: Connection, name: int) -> dict[str, int]:

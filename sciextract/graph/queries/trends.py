@@ -216,11 +216,11 @@ _BY_YEAR = """SELECT n.id, y.year, y.alone FROM node n
 JOIN node_year y ON y.node = n.id AND y.year BETWEEN :first AND :last"""
 
 
-def periods_of(connection: Connection, node: int, thin: int = THIN) -> tuple[Period, ...]:
+def periods_of(connection: Connection, node: int) -> tuple[Period, ...]:
     """The share of the abstracts that name a node over all years; none where too few years are known."""
     totals = _totals(connection, None, None)
     alone = connection.execute("SELECT year, alone FROM node_year WHERE node = ?", (node,))
-    return _count_in(_pool_totals(totals, thin), dict(alone.fetchall()))
+    return _count_in(_pool_totals(totals, THIN), dict(alone.fetchall()))
 
 
 def _totals(connection: Connection, since: int | None, until: int | None) -> dict[int, int]:
