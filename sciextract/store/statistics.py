@@ -17,8 +17,6 @@ from sciextract.store.rows import Completeness
 from sciextract.store.sqlite import first_value
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from sciextract.store.project import Project
 
 
@@ -256,30 +254,15 @@ def _count_edits(connection: sqlite3.Connection) -> dict[str, int]:
     return {kind: count for kind, count in edits.items() if count}
 
 
-@dataclass(frozen=True, slots=True)
-class LabelStates:
-    """Items of one label.
-
-    Attributes:
-        kind: ``entity``, ``relation`` or ``link``.
-        label: Their label; empty for links.
-        states: How many are in each state.
-    """
-
-    kind: str
-    label: str
-    states: Mapping[str, int]
-
-
-def label_states(project: Project) -> list[LabelStates]:
-    """How many items of each label are in each state, by kind and label."""
+def label_states(project: Project) -> dict[tuple[str, str], dict[str, int]]:
+    """How many items are in each state, by kind (``entity``, ``relation``, ``link``) and label, which links have none."""
     rows = project.connection.execute(
         "SELECT kind, label, state, sum(number) FROM tally GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     ).fetchall()
     by_label: dict[tuple[str, str], dict[str, int]] = {}
     for kind, label, state, number in rows:
         by_label.setdefault((kind, label), {})[state] = number
-    return [LabelStates(*names, states) for names, states in by_label.items()]
+    return by_label
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -11,7 +11,7 @@ from statistics import fmean
 
 from sciextract.metrics.report import AgreementReport, F1Agreement
 from sciextract.store import Project
-from sciextract.store.statistics import LabelStates, done_by_day, label_states
+from sciextract.store.statistics import done_by_day, label_states
 from sciextract.text.english import counted
 from sciextract.workflows.agreement import Cancelled, ComparableSource, agree_with, sides
 from sciextract.workflows.learning_curve import LearningCurve, learning_curve, sure_words
@@ -59,17 +59,16 @@ KINDS = {"entity": "Entities", "relation": "Relations", "link": "Coreference"}
 STATES = ("accepted", "edited", "added", "imported", "undecided", "rejected")
 
 
-def state_bars(rows: Iterable[LabelStates]) -> list[BarRow]:
+def state_bars(by_label: Mapping[tuple[str, str], Mapping[str, int]]) -> list[BarRow]:
     """Per label the items in each state, in the order of :data:`STATES`."""
-    known = list(rows)
     found: list[BarRow] = []
     for kind, heading in KINDS.items():
-        rows_of_kind = [row for row in known if row.kind == kind]
-        found += [BarRow(heading)] if rows_of_kind else []
-        for row in rows_of_kind:
-            counts = tuple(row.states.get(state, 0) for state in STATES)
-            after = f"{sum(counts):,}, {row.states.get('undecided', 0):,} undecided"
-            found.append(BarRow(row.label or "links", counts, after))
+        of_kind = {name[1]: states for name, states in by_label.items() if name[0] == kind}
+        found += [BarRow(heading)] if of_kind else []
+        for label, states in of_kind.items():
+            counts = tuple(states.get(state, 0) for state in STATES)
+            after = f"{sum(counts):,}, {states.get('undecided', 0):,} undecided"
+            found.append(BarRow(label or "links", counts, after))
     return found
 
 

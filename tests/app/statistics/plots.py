@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from textual.app import App, ComposeResult
 
-from sciextract.store.statistics import LabelStates
 from sciextract_app.shared.view_models import BarRow, Hint, Mode, Plot
 from sciextract_app.statistics.pages import (
     PAGES,
@@ -21,11 +20,11 @@ from sciextract_app.themes import THEMES
 from sciextract_app.widgets.bars import FooterBar, TabLine
 from sciextract_app.widgets.plots import Drawing, PlotPane
 
-STATES = [
-    LabelStates("entity", "Method", {"accepted": 310, "added": 31, "undecided": 120}),
-    LabelStates("entity", "Task", {"imported": 80, "rejected": 40, "edited": 12}),
-    LabelStates("relation", "USED-FOR", {"undecided": 33}),
-]
+STATES = {
+    ("entity", "Method"): {"accepted": 310, "added": 31, "undecided": 120},
+    ("entity", "Task"): {"imported": 80, "rejected": 40, "edited": 12},
+    ("relation", "USED-FOR"): {"undecided": 33},
+}
 PROGRESS = progress_page(
     61, 412, {"2026-03-02": 8, "2026-03-03": 21, "2026-03-06": 14, "2026-03-09": 18}
 )

@@ -34,7 +34,7 @@ def project(path: Path) -> Project:
 
 
 def test_items_of_a_label_by_state(project: Project) -> None:
-    found = {(row.kind, row.label): row.states for row in label_states(project)}
+    found = label_states(project)
     assert found["entity", "Task"] == {"edited": 1}
     assert found["entity", "Method"]["accepted"] == 1
 
