@@ -212,6 +212,27 @@ def read_each(
         raise nothing
 
 
+def read_placed(
+    source: Source,
+    found: Iterable[tuple[int, _Record | FormatError]],
+    read: Callable[[_Record, Place], _Read],
+    nothing: str,
+) -> Iterator[_Read | BadRecord]:
+    """What ``read`` makes of each record that was found on a line; its place has its number as the document's key.
+
+    Raises:
+        FormatError: There are no records: ``nothing``.
+    """
+
+    def read_numbered(record: tuple[int, _Record | FormatError], number: int) -> _Read:
+        line, content = record
+        if isinstance(content, FormatError):
+            raise content
+        return read(content, Place(source.path, line, f"{source.stem}:{number}"))
+
+    return read_each(found, read_numbered, FormatError(nothing, path=source.path))
+
+
 class Writer(Protocol):
     """Writes documents to one destination.
 

@@ -13,7 +13,7 @@ from sciextract.documents.schema import LINK
 from sciextract.errors import FormatError
 from sciextract.formats.base import Place, quoted
 from sciextract.formats.bibliographic import keep_unusable
-from sciextract.formats.json_values import Record, objects_at, string_at
+from sciextract.formats.json_values import Record, objects_at, string_at, whole_number
 from sciextract.text.offsets import OffsetMap, Unit
 
 _WIDEST_GAP = 100_000
@@ -72,19 +72,6 @@ def _piece(part: Record, field: str, place: Place) -> tuple[int, str]:
         return 0, ""
     offset = whole_number(part.get("offset"), f"{field}.offset", place)
     return offset, string_at(text, f"{field}.text", place)
-
-
-def whole_number(value: object, field: str, place: Place) -> int:
-    """A whole number, also where it is written as a string.
-
-    Raises:
-        FormatError: It is something else, or negative.
-    """
-    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
-        value = int(value)
-    if type(value) is not int or value < 0:
-        raise place.unexpected(value, "a whole number", field=field)
-    return value
 
 
 class BiocText:

@@ -24,7 +24,7 @@ from sciextract.formats.base import (
     Source,
     decode_lines,
     quoted,
-    read_each,
+    read_placed,
 )
 from sciextract.formats.json_values import DECODER, KEY_FIELDS, Record, json_error, parse_object
 
@@ -79,14 +79,7 @@ def read_items(
     Raises:
         FormatError: The file is empty, neither UTF-8 text nor JSON at all, or holds no object.
     """
-
-    def read(found: Found, number: int) -> _Read:
-        line, record = found
-        if isinstance(record, FormatError):
-            raise record
-        return parse(record, Place(source.path, line, f"{source.stem}:{number}"))
-
-    return read_each(json_objects(source, lists), read, FormatError(nothing, path=source.path))
+    return read_placed(source, json_objects(source, lists), parse, nothing)
 
 
 _BETWEEN = re.compile(r"[\s,]*")

@@ -235,6 +235,19 @@ def range_at(start: object, end: object, bounds: Bounds, field: str, place: Plac
     raise place.error(f"{found}; expected {allowed}", field=field)
 
 
+def whole_number(value: object, field: str, place: Place) -> int:
+    """A whole number, also where it is written as a string.
+
+    Raises:
+        FormatError: It is something else, or negative.
+    """
+    if isinstance(value, str) and value.strip().isdecimal() and len(value) < 16:
+        value = int(value)
+    if type(value) is not int or value < 0:
+        raise place.unexpected(value, "a whole number", field=field)
+    return value
+
+
 def typed_at(
     value: object, kind: type[_Kind], field: str, place: Place, *, hint: str = ""
 ) -> _Kind:

@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from sciextract.errors import FormatError
-from sciextract.formats.base import BadRecord, Place, Source, quoted, read_each, refuse_binary
+from sciextract.formats.base import BadRecord, Place, Source, quoted, read_placed, refuse_binary
 from sciextract.text.characters import REPLACEMENT, control_picture
 
 _Read = TypeVar("_Read")
@@ -57,13 +57,7 @@ def read_elements(
     Raises:
         FormatError: As for :func:`numbered_elements`, or there are no such elements.
     """
-
-    def read_numbered(found: tuple[int, Element], number: int) -> _Read:
-        line, element = found
-        return read(element, Place(source.path, line, f"{source.stem}:{number}"))
-
-    elements = numbered_elements(source, tags)
-    return read_each(elements, read_numbered, FormatError(nothing, path=source.path))
+    return read_placed(source, numbered_elements(source, tags), read, nothing)
 
 
 def parse(source: Source) -> Element:

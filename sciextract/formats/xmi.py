@@ -20,6 +20,7 @@ from sciextract.errors import FormatError
 from sciextract.formats.alignment import are_sound, token_table
 from sciextract.formats.base import STDIN, Place, ReadItem, Source, quoted
 from sciextract.formats.items import LOOSE, CorpusItems
+from sciextract.formats.json_values import whole_number
 from sciextract.formats.safe_xml import local_name, parse
 from sciextract.text.offsets import UTF16, OffsetMap
 
@@ -236,11 +237,9 @@ class Cas:
         if "begin" in features and "end" in features:
             edges = []
             for edge in ("begin", "end"):
-                value, where = features[edge], f"{field}.{edge}"
-                if not value.isascii() or not value.isdigit() or len(value) > 15:
-                    raise place.unexpected(value, "a whole number", field=where)
+                number = whole_number(features[edge], where := f"{field}.{edge}", place)
                 try:
-                    edges.append(self._offsets.from_unit(UTF16, int(value)))
+                    edges.append(self._offsets.from_unit(UTF16, number))
                 except FormatError as error:
                     raise place.error(error.problem, field=where, hint=error.hint) from None
             if edges[1] < edges[0]:
