@@ -20,7 +20,7 @@ from sciextract.documents.bibliography import Bibliography
 from sciextract.errors import UsageError, as_command
 from sciextract.graph.answers import bibtex, checked_ending, citation_keys, link_of, write_files
 from sciextract.graph.matching import is_proper
-from sciextract.graph.normalisation import normal_form
+from sciextract.graph.normalisation import DATA_HEADS, METHOD_HEADS, TASK_HEADS, normal_form
 from sciextract.graph.queries.combinations import Together, TogetherQuestion, gaps, named_with
 from sciextract.graph.queries.edges import neighbours
 from sciextract.graph.queries.nodes import Node, types_of
@@ -142,7 +142,8 @@ def survey(connection: Connection, node: Node) -> Survey:
     types = sorted(types_of(connection, "entity"), key=lambda kind: kind not in _HEADINGS)
     # With what is in most abstracts everything is named as often as by chance.
     question = TogetherQuestion(surely=2 * node.documents <= total)
-    named = list(named_with(connection, [node], question, most=_MOST))
+    together = named_with(connection, [node], question, most=_MOST)
+    named = [partner for partner in together if not _is_part(partner.node, node)]
     for kind in types:
         found = _telling([partner for partner in named if partner.node.label == kind])
         company += [partner.node.id for partner in found]
@@ -175,6 +176,12 @@ _TOGETHER = "Named in the same abstracts; a lift of 1 is chance. Single words th
 
 def _years(found: Node | Together) -> str:
     return f"{found.first_year or '?'} to {found.last_year or '?'}"
+
+
+def _is_part(other: Node, node: Node) -> bool:
+    """Whether a name is made of words of the node's and of heads that add nothing: "conversion methods" of voice conversion."""
+    words, own = (set(normal_form(one.name).spaced.casefold().split()) for one in (other, node))
+    return words <= own | METHOD_HEADS | TASK_HEADS | DATA_HEADS
 
 
 def _telling(partners: Sequence[Together]) -> list[Together]:
