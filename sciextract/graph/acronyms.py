@@ -64,10 +64,10 @@ def long_form(short: str, candidate: str) -> str:
         long = candidate[words[0].start() :].strip()
         if _is_long_form(short, long):
             return long
-    place = len(candidate)
+    place, letters = len(candidate), list(map(str.lower, candidate))
     for index, character in reversed(list(enumerate(map(str.lower, short)))):
         if character.isalnum():
-            places = [at for at in range(place) if candidate[at].lower() == character]
+            places = [at for at, letter in enumerate(letters[:place]) if letter == character]
             if index == 0:
                 places = [at for at in places if at == 0 or not candidate[at - 1].isalnum()]
             if not places:

@@ -17,7 +17,7 @@ _DOUBLED_L = re.compile(
     r"(ed|ing|ings|er|ers|or|ors)$"
 )
 _FOCUSSED = re.compile(r"(focus|bias)s(ed|es|ing)$")
-_ENDINGS = ((_ISE, r"\1iz\2"), (_YSE, r"\1yz\2"), (_DOUBLED_L, r"\1\2"), (_FOCUSSED, r"\1\2"))
+_ENDINGS = ((_ISE, "iz"), (_YSE, "yz"), (_DOUBLED_L, ""), (_FOCUSSED, ""))
 
 _OUR = "behavi col tum fav flav harb hon hum lab neighb rum sav vap vig rig arm endeav splend demean ferv malod"
 # Parts of words, wherever they stand; a hat marks the beginning of a word, a dollar sign its end.
@@ -51,8 +51,9 @@ def american(word: str) -> str:
     if len(word) > _LONGEST:  # no word; the endings would take minutes
         return word
     word = _PART.sub(_replace_part, word)
-    for ending, replacement in _ENDINGS:
-        word = ending.sub(replacement, word)
+    for ending, middle in _ENDINGS:
+        if found := ending.search(word):
+            word = word[: found.end(1)] + middle + found[2]
     return word
 
 
