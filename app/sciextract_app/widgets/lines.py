@@ -218,7 +218,9 @@ class KeptBar(KeptLines, ScrollBar):
         is_full = self.window_size >= self.window_virtual_size
         place = () if is_full else (self.window_virtual_size, self.window_size, self.position)
         before, self._shape = self._shape, (*place, self.mouse_over, self.grabbed)
-        return self if self._shape == before else super().refresh(*regions, **options)
+        if self._shape == before and not options.get("layout"):
+            return self
+        return super().refresh(*regions, **options)
 
     def notify_style_update(self) -> None:
         """It has the colours of the theme."""

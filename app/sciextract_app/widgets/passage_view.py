@@ -157,8 +157,9 @@ class DrawnPassage(Scrolled, can_focus=False):
         self._strips.clear()
         for y, strip in kept.items():
             self._strips[y] = strip
-        # Where the text is longer than its room, before and now, the room stays: no layout of the screen.
-        if self.virtual_size.height > self.size.height < self._layout.height:
+        # A room that grows with the text stays where this one and the last are longer: no layout of the screen.
+        grows = before is not passage and self.styles.is_auto_height
+        if grows and self.virtual_size.height > self.size.height < self._layout.height:
             self.fit(self._layout.height)
         else:
             self.virtual_size = Size(self._width, self._layout.height)
