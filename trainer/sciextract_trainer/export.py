@@ -22,6 +22,7 @@ import onnx
 import onnx_ir
 import torch
 from numpy.typing import NDArray
+from onnx import numpy_helper
 from onnx_ir.passes.common import ClearMetadataAndDocStringPass
 from torch import Tensor, nn
 
@@ -32,6 +33,7 @@ from sciextract.inference.network import PairInput
 from sciextract.inference.onnx_network import (
     PAIR_INPUTS,
     PAIR_OUTPUTS,
+    WORD_INPUTS,
     WORD_OUTPUTS,
     OnnxNetwork,
     import_onnxruntime,
@@ -110,8 +112,6 @@ PARITY = 1e-4
 
 EXPORTED = {name: GRAPHS[name] for name in ("int8", "fp32")}
 """Encoder graphs that every export writes, by precision."""
-
-WORD_INPUTS = ("input_ids", "attention_mask", "word_first", "word_last")
 
 
 def export_graphs(network: JointNetwork, folder: Path, example: EncoderInput) -> None:
@@ -313,11 +313,7 @@ KEY = "sciextract.weights"
 
 def record_places(path: Path, module: nn.Module) -> None:
     """Writes into a graph where each parameter is that has lost its name; some may be nowhere."""
-    import onnx
-    from onnx import numpy_helper
-
-    model = onnx.load(path)
-    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    model, constants = _load(path)
     lost = {
         name: value.detach().cpu().numpy()
         for name, value in module.named_parameters()
@@ -395,9 +391,7 @@ def _is_plain_gemm(node: Any) -> bool:
 
 def _load(path: Path) -> tuple[Any, dict[str, NDArray[Any]]]:
     """A graph and its constants by name."""
-    import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-    from onnx import numpy_helper
 
     try:
         model = onnx.load(path)
