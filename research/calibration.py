@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from research.compression.opened import MeasuredModel, new_folder, write_like
+from research.reporting import Report
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.model_folder import GRAPHS
 from sciextract.inference.settings import DecodeSettings
-from sciextract.retraining.events import Report
 from sciextract_trainer.calibration import (
     Calibrations,
     calibrated_settings,

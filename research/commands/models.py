@@ -18,7 +18,7 @@ from research.commands.options import (
     done,
     needs_extra,
 )
-from sciextract.retraining.events import json_report
+from research.reporting import json_report
 
 
 def calibrate(

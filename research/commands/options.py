@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from research.reporting import Report, json_report
 from sciextract.errors import MissingExtraError, SciextractError
-from sciextract.retraining.events import Report, json_report
 
 if TYPE_CHECKING:
     from sciextract.inference.model_config import ModelConfig

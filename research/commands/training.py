@@ -28,8 +28,8 @@ from research.commands.options import (
     needs_extra,
     sliced,
 )
+from research.reporting import json_report
 from sciextract.errors import UsageError
-from sciextract.retraining.events import json_report
 
 
 def pretrain(

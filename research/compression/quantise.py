@@ -14,6 +14,7 @@ import numpy as np
 
 from research.compression.opened import MeasuredModel, new_folder, write_like
 from research.compression.schemes import Scheme, quantise, windows_of
+from research.reporting import Report
 from sciextract import formats
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.errors import ModelMismatchError, UsageError
@@ -24,7 +25,6 @@ from sciextract.inference.pipeline import Pipeline
 from sciextract.inference.settings import DecodeSettings
 from sciextract.inference.tokenization import EncoderInput, plan_windows
 from sciextract.resources import data_root
-from sciextract.retraining.events import Report
 from sciextract_trainer.calibration import calibrations_to_json, fit_calibrated
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.export import export_encoder, quiet

@@ -37,8 +37,8 @@ from research.pretraining.steps import (
     start_state,
     train_on_blocks,
 )
+from research.reporting import Report
 from sciextract.errors import ModelMismatchError, UsageError
-from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules, load_subword_rules
 from sciextract_trainer.checkpoint import deadline
 from sciextract_trainer.config import packaged_file

@@ -13,6 +13,7 @@ from torch import nn
 
 from research.distillation.teachers import Panel, describe_labels, student_labels
 from research.recipes import find_recipe
+from research.reporting import Report, as_mappings
 from research.unlabelled import read_unlabelled
 from sciextract.documents.document import AnnotatedDocument, Document
 from sciextract.documents.schema import LabelSchema
@@ -22,7 +23,6 @@ from sciextract.formats.inputs import Part
 from sciextract.inference.batching import usable_cores
 from sciextract.inference.model_config import ModelConfig
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.retraining.events import Report, as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import SubwordRules, as_joint, load_subword_rules
 from sciextract_trainer.checkpoint import explaining, note_environment, recording
@@ -287,7 +287,7 @@ def open_student(
         ModelNotFoundError: The encoder cannot be loaded.
         UsageError: A setting is unknown or cannot work.
         InputMissingError: There is no such recipe or file.
-        DeviceMissingError: There is no such device here.
+        DeviceError: There is no such device here.
     """
     chosen, wanted = choose_device(device), load_schema(schema or panel.schema_name)
     settings = {key: value for key, value in changes.items() if value is not None}

@@ -35,12 +35,12 @@ from research.gpu_edition.stages import (
     teach,
 )
 from research.models.network_stages import mean_weights
+from research.reporting import json_report
 from research.unlabelled import usable_abstracts
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, TrainingDataError
 from sciextract.formats.inputs import Part
 from sciextract.inference.model_folder import locate_model, open_folder
-from sciextract.retraining.events import json_report
 from sciextract_trainer.checkpoint import replacing
 from sciextract_trainer.data.gold import read_gold
 from sciextract_trainer.loop import BEST

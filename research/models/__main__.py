@@ -12,8 +12,8 @@ from research.commands.options import NO_LIMIT, MinutesOption, run, sliced
 from research.models.context import BuildContext
 from research.models.make import make as make_models
 from research.models.plan import load_plan
+from research.reporting import Report
 from sciextract.errors import UsageError
-from sciextract.retraining.events import Report
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

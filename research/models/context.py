@@ -13,12 +13,12 @@ import torch
 
 from research.models.plan import Plan
 from research.models.stage import ENCODER_WEIGHTS, Artifact, EncoderArtifact
+from research.reporting import Report
 from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import InputMissingError, ModelDamagedError, UsageError
 from sciextract.formats.inputs import Part
-from sciextract.retraining.events import Report
 from sciextract.retraining.run import environment
 from sciextract.retraining.run_folder import now
 from sciextract_trainer.checkpoint import replacing

@@ -21,6 +21,7 @@ from research.distillation.task import LABELS, Texts, label_texts
 from research.distillation.teachers import open_panel
 from research.models.stage import Artifact, EncoderArtifact, LabelsArtifact, NetworkArtifact, Stage
 from research.recipes import find_recipe
+from research.reporting import as_mappings
 from sciextract.errors import ModelDamagedError, ModelMismatchError, UsageError
 from sciextract.inference.model_folder import (
     MANIFEST,
@@ -28,7 +29,6 @@ from sciextract.inference.model_folder import (
     open_folder,
 )
 from sciextract.inference.pipeline import Labels, Pipeline
-from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.build import (
     SubwordRules,

@@ -189,7 +189,7 @@ def prepare(order: GridOrder) -> GridRun:
         InputMissingError: No such grid, data or encoder.
         UsageError: A word or a setting cannot work.
         FormatError: A record of the data is bad.
-        DeviceMissingError: There is no such device here.
+        DeviceError: There is no such device here.
     """
     device, grid = choose_device(order.device), load_grid(order.name)
     encoders = encoders_at_hand(grid, order.encoders)

@@ -38,6 +38,7 @@ from research.partial_labels.datasets import (
 from research.partial_labels.graph_scores import graph_scores
 from research.partial_labels.scores import Samples, card_of, fit_set_settings, score_set
 from research.recipes import find_recipe
+from research.reporting import Report, json_report
 from sciextract import atomic
 from sciextract.documents.schema import LabelSchema
 from sciextract.documents.schema_file import load_schema
@@ -55,7 +56,7 @@ from sciextract.inference.model_folder import (
 from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.results import annotate
 from sciextract.inference.settings import DecodeSettings, PerTask
-from sciextract.retraining.events import Report, json_report, print_json
+from sciextract.retraining.events import print_json
 from sciextract_trainer.build import (
     SubwordRules,
     as_joint,

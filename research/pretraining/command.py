@@ -24,8 +24,8 @@ from research.pretraining.steps import (
     start_state,
     train_on_blocks,
 )
+from research.reporting import Report
 from research.unlabelled import unlabelled_texts
-from sciextract.retraining.events import Report
 from sciextract_trainer.build import load_subword_rules
 from sciextract_trainer.checkpoint import deadline, explaining, replacing
 from sciextract_trainer.encoders.loading import load_encoder, load_pretrained

@@ -15,9 +15,9 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from research.pretraining.blocks import Blocks, Masked, mask_tokens
+from research.reporting import Report
 from sciextract.codec import convert, plain
 from sciextract.errors import UsageError
-from sciextract.retraining.events import Report
 from sciextract_trainer.build import SubwordRules
 from sciextract_trainer.checkpoint import Progress, TrainingState, load_checkpoint, save_checkpoint
 from sciextract_trainer.config import RECIPE_HINT, read_toml

@@ -108,7 +108,7 @@ class RetrainOptions:
 
         Raises:
             UsageError: A setting is unknown or cannot work. InputMissingError: There is no such file, or no such
-            recipe. OutputError: The output exists. DeviceMissingError: There is no such device here. SchemaError: The
+            recipe. OutputError: The output exists. DeviceError: There is no such device here. SchemaError: The
             schema has a mistake.
         """
         from sciextract.documents.schema_file import load_schema

@@ -268,18 +268,4 @@ def known_events(lines: Iterable[Mapping[str, Any]]) -> Iterator[TrainingEvent]:
 
 def print_json(event: TrainingEvent) -> None:
     """Print an event as one JSON line on stdout."""
-    json_report(event.to_json())
-
-
-Report = Callable[[dict[str, Any]], object]
-"""Gets the JSON lines of a command that makes models: their kind as ``event``, and figures that only their reader looks into."""
-
-
-def json_report(line: dict[str, Any]) -> None:
-    """Print one JSON line on stdout."""
-    print(json.dumps(line), flush=True)
-
-
-def as_mappings(report: Report) -> Listener:
-    """A listener that passes the events of a training on as such lines."""
-    return lambda event: report(event.to_json())
+    print(json.dumps(event.to_json()), flush=True)

@@ -13,9 +13,9 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from research.reporting import as_mappings
 from sciextract.documents.schema_file import load_schema
 from sciextract.errors import SciextractError
-from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import family_of, labels_of, load_subword_rules
 from sciextract_trainer.config import config_from
 from sciextract_trainer.hardware import CPU, Group, join_group

@@ -13,8 +13,8 @@ pytest.importorskip("torch")
 import torch
 from safetensors.torch import load_file
 
+from research.reporting import as_mappings
 from sciextract.errors import UsageError
-from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig

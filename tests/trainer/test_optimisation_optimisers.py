@@ -15,7 +15,7 @@ import torch
 from safetensors.torch import load_file
 from torch import nn
 
-from sciextract.retraining.events import as_mappings
+from research.reporting import as_mappings
 from sciextract_trainer.build import SubwordRules, build_network, family_of
 from sciextract_trainer.checkpoint import WEIGHTS
 from sciextract_trainer.config import TrainConfig

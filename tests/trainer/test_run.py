@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
+from research.reporting import as_mappings
 from sciextract import formats
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import FormatError, ModelNotFoundError, SciextractError, UsageError
 from sciextract.inference.extractor import Extractor
-from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run_folder import Run
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.run import REPORT, TrainingJob, run_training

@@ -16,8 +16,8 @@ pytest.importorskip("torch")
 import torch
 from safetensors import SafetensorError
 
+from research.reporting import as_mappings
 from sciextract.errors import OutputError
-from sciextract.retraining.events import as_mappings
 from sciextract_trainer import checkpoint
 from sciextract_trainer.build import SubwordRules, family_of
 from sciextract_trainer.checkpoint import WEIGHTS, TimeIsUp, replacing, save_checkpoint

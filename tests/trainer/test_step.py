@@ -13,8 +13,9 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
+from research.reporting import as_mappings
 from sciextract.errors import UsageError
-from sciextract.retraining.events import TrainingEvent, as_mappings
+from sciextract.retraining.events import TrainingEvent
 from sciextract_trainer.build import SubwordRules, build_network
 from sciextract_trainer.config import TrainConfig
 from sciextract_trainer.data.examples import Example, collate, examples_from

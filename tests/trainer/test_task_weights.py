@@ -15,13 +15,13 @@ pytest.importorskip("torch")
 
 import torch
 
+from research.reporting import as_mappings
 from sciextract import formats
 from sciextract.documents.annotations import Layer
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import UsageError
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import CONFIG
-from sciextract.retraining.events import as_mappings
 from sciextract_trainer.build import SubwordRules, build_network, family_of
 from sciextract_trainer.config import TrainConfig, config_from
 from sciextract_trainer.data.examples import collate, examples_from

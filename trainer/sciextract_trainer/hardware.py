@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.utils import deterministic as _deterministic
 
-from sciextract.errors import SciextractError, UsageError
+from sciextract.errors import DeviceError, SciextractError, UsageError
 
 CPU = torch.device("cpu")
 DEVICES = ("auto", "cpu", "cuda", "mps")
@@ -31,16 +31,12 @@ DEVICES = ("auto", "cpu", "cuda", "mps")
 BatchT = TypeVar("BatchT")
 
 
-class DeviceMissingError(SciextractError):
-    """The device that was asked for is not there."""
-
-
 def choose_device(name: str) -> torch.device:
     """The device of a name; ``auto`` takes a GPU where there is one.
 
     Raises:
         UsageError: No such name.
-        DeviceMissingError: There is no such device here.
+        DeviceError: There is no such device here.
     """
     if name not in DEVICES:
         raise UsageError(f"device {name!r} is unknown", f"use one of {', '.join(DEVICES)}")
@@ -50,7 +46,7 @@ def choose_device(name: str) -> torch.device:
         reason = "PyTorch finds no Apple GPU" if name == "mps" else "PyTorch finds no CUDA device"
         if name == "cuda" and torch.version.cuda is None:
             reason = f"PyTorch {torch.__version__} is built without CUDA"
-        raise DeviceMissingError(
+        raise DeviceError(
             f"no GPU can be used here ({name}): {reason}",
             "--device cpu trains on the processor; the compact bundled model needs minutes there",
         )

@@ -17,10 +17,10 @@ from research.distillation.teachers import load_pipeline
 from research.partial_labels import dev_scores, make_bio
 from research.partial_labels.datasets import Continued
 from research.partial_labels.scores import score_set
+from research.reporting import as_mappings
 from sciextract.inference.extractor import Extractor
 from sciextract.inference.model_folder import open_folder
 from sciextract.inference.pipeline import Labels
-from sciextract.retraining.events import as_mappings
 from sciextract_trainer.data.gold import sha256
 from sciextract_trainer.loop import TrainingData, train
 from sciextract_trainer.warm_start import open_start_model

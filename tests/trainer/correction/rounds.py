@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from research.reporting import as_mappings
 from sciextract.documents.schema import LabelSchema
-from sciextract.retraining.events import as_mappings
 from sciextract.retraining.run import RetrainResult, retrain
 from sciextract.retraining.run_folder import RetrainRequest
 from sciextract.snapshot.documents import Split

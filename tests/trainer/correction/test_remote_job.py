@@ -13,10 +13,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("onnxscript")
 
+from research.reporting import as_mappings
 from sciextract.documents.schema import LabelSchema
 from sciextract.errors import RemoteError, UsageError
 from sciextract.inference.model_folder import open_folder
-from sciextract.retraining.events import as_mappings
 from sciextract.retraining.remote import jobs
 from sciextract.retraining.remote.start import RemoteTarget
 from sciextract.retraining.remote.trainer import RemoteTrainer, attach

@@ -13,12 +13,10 @@ pytest.importorskip("onnxscript")
 
 import torch
 
-from sciextract.errors import (
-    SciextractError,
-)
+from sciextract.errors import DeviceError, SciextractError
 from sciextract.retraining.run_folder import runs_of
 from sciextract.workflows.models.registry import known_models
-from sciextract_trainer.hardware import DeviceMissingError, choose_device
+from sciextract_trainer.hardware import choose_device
 from sciextract_trainer.loop import LossError, Stepper
 from tests.trainer.correction.rounds import Events, Retrain, until_export
 
@@ -89,7 +87,7 @@ def test_a_missing_gpu_is_said_before_any_work(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(DeviceMissingError, match="no GPU") as caught:
+    with pytest.raises(DeviceError, match="no GPU") as caught:
         choose_device("cuda")
     assert "--device cpu" in caught.value.hint and caught.value.exit_code == 1
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
