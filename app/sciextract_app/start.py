@@ -21,8 +21,8 @@ from textual.widgets.option_list import Option
 from sciextract_app.opening import look_at
 from sciextract_app.shared.actions import key_of
 from sciextract_app.widgets.bars import TooSmall
+from sciextract_app.widgets.cells import bar, padded
 from sciextract_app.widgets.dialogs import ask, plain
-from sciextract_app.widgets.lines import bar, padded
 
 _OPEN, _IMPORT, _PASTE = "open", "import", "paste"
 _SAMPLE, _PROJECT = "sample", "project-"

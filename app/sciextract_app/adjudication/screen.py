@@ -24,9 +24,10 @@ from sciextract_app.adjudication.sides import DifferenceLine, SideView, source_w
 from sciextract_app.settings import key_name
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TooSmall, is_too_small
+from sciextract_app.widgets.cells import fit, padded
 from sciextract_app.widgets.dialogs import ChoiceDialog, ask
 from sciextract_app.widgets.help import GuidelineDialog, KeysDialog
-from sciextract_app.widgets.lines import FOCUS, RowsPane, fit, padded
+from sciextract_app.widgets.lines import FOCUS, RowsPane
 from sciextract_app.widgets.passage_view import DrawnPassage
 
 MERGED = "merged"

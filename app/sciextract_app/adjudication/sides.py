@@ -12,7 +12,8 @@ from sciextract.documents.document import AnnotatedDocument
 from sciextract.documents.schema import RELATION_PREFIX, LabelSchema
 from sciextract.metrics.differences import AnnotatedItem, Difference, DifferenceKind
 from sciextract_app.shared import document_view
-from sciextract_app.shared.document_view import ALL, NO_LETTER, title_end_of
+from sciextract_app.shared.document_view import title_end_of
+from sciextract_app.shared.marks import ALL, NO_LETTER
 from sciextract_app.shared.view_models import Mark, Passage, named
 
 

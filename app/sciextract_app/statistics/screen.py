@@ -25,7 +25,7 @@ from sciextract_app.statistics.pages import (
     gather,
 )
 from sciextract_app.widgets.bars import FooterBar, TabLine
-from sciextract_app.widgets.lines import bar, word_lines
+from sciextract_app.widgets.cells import bar, word_lines
 from sciextract_app.widgets.plots import (
     BAR,
     BarPart,

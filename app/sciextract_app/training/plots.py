@@ -10,7 +10,7 @@ from rich.text import Text
 
 from sciextract.text.english import duration
 from sciextract_app.training.progress import TASKS, RunProgress, TrainingResult
-from sciextract_app.widgets.lines import bar, fit, padded, word_lines
+from sciextract_app.widgets.cells import bar, fit, padded, word_lines
 from sciextract_app.widgets.plots import BAR, column_rows, spread
 
 if TYPE_CHECKING:

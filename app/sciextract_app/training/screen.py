@@ -28,6 +28,7 @@ from sciextract_app.training.plan import (
 from sciextract_app.training.progress import RunProgress
 from sciextract_app.training.work import obstacle
 from sciextract_app.widgets.bars import FooterBar
+from sciextract_app.widgets.cells import named_lines, word_lines
 from sciextract_app.widgets.dialogs import (
     ErrorDialog,
     KeyedDialog,
@@ -35,7 +36,6 @@ from sciextract_app.widgets.dialogs import (
     QuestionDialog,
     ask,
 )
-from sciextract_app.widgets.lines import named_lines, word_lines
 from sciextract_app.widgets.plots import Drawing, PlotPane, PlotScreen
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from textual.widgets import Static
 from sciextract.text.characters import visible
 from sciextract_app.shared.actions import key_of
 from sciextract_app.shared.view_models import Feedback, Header, Hint, Mode
-from sciextract_app.widgets.lines import ELLIPSIS, LineBar, fit, ink
+from sciextract_app.widgets.cells import ELLIPSIS, fit
+from sciextract_app.widgets.lines import LineBar, ink
 
 _GAP = "   "
 _LEAST_PROJECT = 12

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from sciextract_app.shared.view_models import Mark
-from sciextract_app.widgets.lines import Glyph, glyphs
+from sciextract_app.widgets.cells import Glyph, glyphs
 from sciextract_app.widgets.wrapping import (
     Atom,
     Kind,

@@ -19,7 +19,8 @@ from textual.screen import Screen
 from sciextract.text.characters import visible
 from sciextract_app.shared.view_models import BarRow, Feedback, Plot
 from sciextract_app.widgets.bars import FooterBar, MessageBar, TabLine, TooSmall, flowing
-from sciextract_app.widgets.lines import LinesPane, fit, padded, word_lines
+from sciextract_app.widgets.cells import fit, padded, word_lines
+from sciextract_app.widgets.lines import LinesPane
 
 _STANDING = " ▁▂▃▄▅▆▇█"
 _WIDEST = 5

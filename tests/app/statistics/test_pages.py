@@ -11,7 +11,7 @@ from sciextract_app.statistics import screen
 from sciextract_app.statistics.pages import PAGES, progress_page, state_bars
 from sciextract_app.training import plots as training_plots
 from sciextract_app.widgets.bars import tab_text
-from sciextract_app.widgets.lines import bar
+from sciextract_app.widgets.cells import bar
 from sciextract_app.widgets.plots import (
     ROWS,
     BarPart,

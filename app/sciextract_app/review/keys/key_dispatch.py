@@ -9,7 +9,6 @@ from sciextract_app.review.keys import (
     attributes,
     bulk,
     deciding,
-    finishing,
     linking,
     navigation,
     selecting,
@@ -81,8 +80,8 @@ HANDLERS: Mapping[str, Handler] = {
     "go-to": navigation.ask_place,
     **dict.fromkeys(("next-finding", "previous-finding"), navigation.step_finding),
     "intended": navigation.keep_finding,
-    "done": finishing.done,
-    "reopen": finishing.reopen,
+    "done": deciding.done,
+    "reopen": deciding.reopen,
 }
 IN_MODE: Mapping[type[Doing], Callable[[ReviewState, Any, str, Bound], Feedback]] = {
     Jumping: selecting.press_jump,

@@ -31,7 +31,8 @@ from sciextract_app.shared.actions import (
     key_of,
     type_keys,
 )
-from sciextract_app.shared.document_view import Considered, DocumentView
+from sciextract_app.shared.candidates import Considered, find_considered
+from sciextract_app.shared.document_view import DocumentView
 from sciextract_app.shared.presenters import refusal
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, named, problem
 
@@ -151,7 +152,7 @@ def ask_offer(state: ReviewState, action: Action) -> Feedback:
     view, mention = state.open_view, state.take_mention()
     if mention is None:
         return problem(f"Relations of a mention are offered: {focus_one()}")
-    found = document_view.find_considered(view, state.candidates, mention)[:MOST_OFFERS]
+    found = find_considered(view, state.candidates, mention)[:MOST_OFFERS]
     name = named(view.surface(mention), 28)
     if not found:
         by_hand = f"{key_of('relate')} relates, {key_of('join')} links it"
@@ -184,7 +185,7 @@ def press_offer(state: ReviewState, doing: Offering, key: str, action: Bound) ->
     chosen, relations = doing.considered[str(found)], set(state.open_view.relation_by_id)
     state.leave_mode()
     added = _add_considered(state, chosen)
-    known = document_view.find_considered(state.open_view, state.candidates, doing.mention)
+    known = find_considered(state.open_view, state.candidates, doing.mention)
     left = {letter: pair for letter, pair in doing.considered.items() if pair in known}
     made = next(iter(state.open_view.relation_by_id.keys() - relations), "")
     if left or made:

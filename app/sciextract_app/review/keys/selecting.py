@@ -15,7 +15,7 @@ from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import SETTLED, selected, suggestion, takes_out
 from sciextract_app.shared import document_view
 from sciextract_app.shared.actions import Action, Bound, focus_one, key_of
-from sciextract_app.shared.document_view import find_offers
+from sciextract_app.shared.candidates import find_offers
 from sciextract_app.shared.view_models import NEW_TYPE, Feedback, Mode, named, problem
 
 

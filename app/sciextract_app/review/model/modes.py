@@ -9,7 +9,7 @@ from typing import ClassVar
 from sciextract.documents.annotations import Span, SpanCandidate
 from sciextract.documents.schema import AttributeType
 from sciextract_app.review.model.hints import Hints
-from sciextract_app.shared.document_view import Considered
+from sciextract_app.shared.candidates import Considered
 from sciextract_app.shared.view_models import Feedback, Mode
 
 

@@ -28,7 +28,8 @@ from sciextract_app.review.model.modes import Selecting
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.review.model.targets import selected, selection, sure_items, sure_score
 from sciextract_app.shared import document_view
-from sciextract_app.shared.document_view import DocumentView, Item, MarkCache, title_end_of
+from sciextract_app.shared.document_view import DocumentView, Item, title_end_of
+from sciextract_app.shared.marks import MarkCache
 from sciextract_app.shared.view_models import (
     EMPTY,
     ILLEGAL,

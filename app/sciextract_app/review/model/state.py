@@ -18,13 +18,9 @@ from sciextract_app.review.model.document_order import DocumentOrder
 from sciextract_app.review.model.hints import Hints, JumpLetters, Target
 from sciextract_app.review.model.modes import AttributeValue, Doing, Hinted, Review
 from sciextract_app.review.model.queue import Key, Order, Queue, is_undecided
-from sciextract_app.shared import document_view
-from sciextract_app.shared.document_view import (
-    CandidateCache,
-    ClusterLetters,
-    DocumentView,
-    MarkCache,
-)
+from sciextract_app.shared.candidates import CandidateCache, other_edges
+from sciextract_app.shared.document_view import DocumentView
+from sciextract_app.shared.marks import ClusterLetters, MarkCache
 from sciextract_app.shared.presenters import Clock, Stopwatch
 from sciextract_app.shared.session import THRESHOLD
 from sciextract_app.shared.view_models import Feedback, Mode, problem
@@ -173,7 +169,7 @@ class ReviewState:
         order = Order.UNCERTAINTY if self.rest_by_uncertainty else self.order
         self.queue = Queue(self.view, order)
         self.letters.give(self.view)
-        self.other_edges = document_view.other_edges(self.view, self.candidates)
+        self.other_edges = other_edges(self.view, self.candidates)
         return True
 
     def peek(self, number: int) -> DocumentView | None:

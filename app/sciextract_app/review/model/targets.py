@@ -23,6 +23,7 @@ from sciextract.text.characters import visible
 from sciextract_app.review.model.modes import ChoosingType, Jumping, Pointing, Selecting, TypeLetter
 from sciextract_app.review.model.state import ReviewState
 from sciextract_app.shared import document_view
+from sciextract_app.shared.candidates import best_entity, best_relation
 from sciextract_app.shared.view_models import named
 
 _ARTICLES = frozenset({"a", "an", "the"})
@@ -119,7 +120,7 @@ def focused_text(state: ReviewState) -> str:
 def suggestion(state: ReviewState) -> str | None:
     """The type that the model thinks best for the selection."""
     span, known = selected(state), state.open_view.schema.entity_labels
-    return document_view.best_entity(state.candidates, span, known) if span else None
+    return best_entity(state.candidates, span, known) if span else None
 
 
 def takes_out(state: ReviewState, mention: str) -> bool:
@@ -163,7 +164,7 @@ def best_type(state: ReviewState, relation: ChoosingType) -> str | None:
     head, tail = by_id.get(relation.head), by_id.get(relation.tail)
     if head is None or tail is None:
         return None
-    return document_view.best_relation(state.candidates, head, tail, legal_types(state, relation))
+    return best_relation(state.candidates, head, tail, legal_types(state, relation))
 
 
 @dataclass(frozen=True, slots=True)

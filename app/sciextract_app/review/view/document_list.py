@@ -14,7 +14,8 @@ from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 
-from sciextract_app.widgets.lines import FOCUS, Scrolled, bar, padded
+from sciextract_app.widgets.cells import bar, padded
+from sciextract_app.widgets.lines import FOCUS, Scrolled
 
 if TYPE_CHECKING:
     from sciextract.store.review import DocumentSummary

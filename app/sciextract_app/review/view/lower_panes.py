@@ -17,17 +17,8 @@ from textual.reactive import reactive
 
 from sciextract.documents.annotations import State
 from sciextract_app.shared.view_models import ILLEGAL, SIGNS, ClusterLine, Inspector, RelationLine
-from sciextract_app.widgets.lines import (
-    FOCUS,
-    LineBar,
-    LinesPane,
-    RowsPane,
-    fit,
-    named_lines,
-    padded,
-    score,
-    word_lines,
-)
+from sciextract_app.widgets.cells import fit, named_lines, padded, score, word_lines
+from sciextract_app.widgets.lines import FOCUS, LineBar, LinesPane, RowsPane
 
 ARROW, BOTH_WAYS = " ─▶ ", " ── "
 _BEHIND = len("  .91 ?")

@@ -16,7 +16,8 @@ from sciextract_app.review.view.lower_panes import InspectorPane
 from sciextract_app.review.view.relations import OverReview
 from sciextract_app.shared.view_models import Feedback
 from sciextract_app.widgets.bars import TextBar
-from sciextract_app.widgets.lines import RowsPane, bar, fit
+from sciextract_app.widgets.cells import bar, fit
+from sciextract_app.widgets.lines import RowsPane
 from sciextract_app.widgets.passage_view import DrawnPassage
 
 _BAR = 12

@@ -22,7 +22,8 @@ from sciextract_app.settings import key_name
 from sciextract_app.shared.actions import action_of, nothing_left
 from sciextract_app.shared.view_models import Feedback, Mode
 from sciextract_app.widgets.bars import FooterBar, LegendBar, MessageBar, TabLine, TooSmall
-from sciextract_app.widgets.lines import RowsPane, fit
+from sciextract_app.widgets.cells import fit
+from sciextract_app.widgets.lines import RowsPane
 
 
 class MapPane(RowsPane[MapRow]):

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from sciextract_app.widgets.lines import fit, glyphs, padded
+from sciextract_app.widgets.cells import fit, glyphs, padded
 from sciextract_app.widgets.wrapping import raised_clusters, raised_key
 from tests.app.widgets.passages import hostile_texts
 
