@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer, normalizers
@@ -21,10 +21,7 @@ from sciextract.inference.pipeline import Labels, Pipeline
 from sciextract.inference.tokenization import SubwordTokenizer, read_tokenizer
 from sciextract_trainer.config import NETWORKS, TrainConfig
 from sciextract_trainer.data.examples import (
-    Batch,
-    Example,
     Sized,
-    SubwordBatch,
     collate,
     examples_from,
 )
@@ -241,14 +238,9 @@ def seeded_encoder(config: TrainConfig) -> tuple[nn.Module, int]:
     return encoder, int(encoder.config.hidden_size)  # type: ignore[union-attr, arg-type]
 
 
-NetworkT = TypeVar("NetworkT", bound=nn.Module)
-ExampleT = TypeVar("ExampleT", bound=Sized)
-BatchT = TypeVar("BatchT", bound=SubwordBatch)
-
-
 @dataclass(frozen=True, slots=True)
-class Family(Generic[NetworkT, ExampleT, BatchT]):
-    """One kind of network.
+class Family:
+    """One kind of network; only its own functions know what its batches hold.
 
     Attributes:
         build: A network with a pretrained encoder and fresh heads.
@@ -258,18 +250,18 @@ class Family(Generic[NetworkT, ExampleT, BatchT]):
         predictor: The network as something that annotates documents.
     """
 
-    build: Callable[[TrainConfig, Labels], NetworkT]
-    examples: Callable[[Iterable[AnnotatedDocument], Labels, SubwordRules], Iterator[ExampleT]]
-    collate: Callable[[Sequence[ExampleT], int], BatchT]
-    losses: Callable[[NetworkT, BatchT, TrainConfig, Labels], Losses]
-    predictor: Callable[[NetworkT, Labels, SubwordRules], Predictor]
+    build: Callable[[TrainConfig, Labels], nn.Module]
+    examples: Callable[[Iterable[AnnotatedDocument], Labels, SubwordRules], Iterator[Sized]]
+    collate: Callable[[Sequence[Any], int], Any]
+    losses: Callable[[Any, Any, TrainConfig, Labels], Losses]
+    predictor: Callable[[Any, Labels, SubwordRules], Predictor]
 
 
 def _pipeline(network: JointNetwork, labels: Labels, rules: SubwordRules) -> Pipeline:
     return Pipeline(TorchNetwork(network), rules.encoder(), labels, rules.limit)
 
 
-JOINT: Family[JointNetwork, Example, Batch] = Family(
+JOINT = Family(
     build_network,
     lambda documents, labels, rules: examples_from(documents, labels, rules.encoder(), rules.limit),
     collate,
@@ -282,11 +274,11 @@ GIVEN = replace(JOINT, predictor=lambda *network: GivenPredictor(_pipeline(*netw
 """The joint network between given entities: relations only."""
 
 
-def family_of(config: TrainConfig) -> Family[Any, Any, Any]:
+def family_of(config: TrainConfig) -> Family:
     """The family that a recipe names."""
     # A module is imported when a recipe first names its network.
     if config.network != "joint":
-        found: Family[Any, Any, Any] = import_module(NETWORKS[config.network]).FAMILY
+        found: Family = import_module(NETWORKS[config.network]).FAMILY
         return found
     return GIVEN if config.given_entities else JOINT
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -77,7 +76,7 @@ class Stepper:
     group: Group = ALONE
 
     @property
-    def family(self) -> Family[Any, Any, Any]:
+    def family(self) -> Family:
         """The kind of network."""
         return family_of(self.config)
 

@@ -328,22 +328,6 @@ class Sized(Protocol):
         """Subwords the encoder sees."""
 
 
-class SubwordBatch(Protocol):
-    """A batch of any network family."""
-
-    @property
-    def examples(self) -> Sequence[Sized]:
-        """The examples."""
-
-    @property
-    def input_ids(self) -> Tensor:
-        """Padded subwords, a row per encoder input."""
-
-    @property
-    def attention_mask(self) -> Tensor:
-        """1 for subwords, 0 for padding."""
-
-
 SizedT = TypeVar("SizedT", bound=Sized)
 
 
