@@ -22,7 +22,6 @@ from sciextract.graph.queries.nodes import (
     nodes_where,
     years_of,
 )
-from sciextract.graph.queries.subtopics import subtopics
 from sciextract.text.characters import visible
 
 GraphFormat = Literal["graphml", "neo4j-csv", "vosviewer"]
@@ -86,6 +85,10 @@ def _vosviewer_files(connection: Connection, least: int) -> dict[str, Iterable[s
 
     The columns are those of the manual of VOSviewer 1.6.20, sections 4.1.1 and 4.1.2.
     """
+    from sciextract.graph.queries.subtopics import (
+        subtopics,
+    )  # loads numpy, which no other format needs
+
     where = (
         f"WHERE n.alone >= ? AND NOT n.generic ORDER BY n.alone DESC, n.id LIMIT {_MOST_ON_A_MAP}"
     )
