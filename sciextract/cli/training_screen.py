@@ -66,20 +66,16 @@ def show_learned(learned: LearnedModel, project: Path, as_json: bool) -> None:
         for line in validation.lines():
             say("", line)
         for said in learned.attributes:
-            share, common = round(100 * said.right), round(100 * said.commonest)
-            places = counted(said.places, "place")
-            say(
-                "",
-                f"{said.label}: {share} % of {places} right by folds, {common} % have the commonest value; suggested at the desk",
+            found_right = (
+                f"{round(100 * said.right)} % of {counted(said.places, 'place')} right by folds"
             )
+            common = f"{round(100 * said.commonest)} % have the commonest value"
+            say("", f"{said.label}: {found_right}, {common}; suggested at the desk")
         if not validation.layers:
             say("Note", f"not measured: that takes {LEAST} finished abstracts")
         if learned.unseen:
-            unseen = ", ".join(learned.unseen)
-            say(
-                "Note",
-                f"no abstract has {unseen}: abstracts finished before a type came say nothing about it",
-            )
+            why = "abstracts finished before a type came say nothing about it"
+            say("Note", f"no abstract has {', '.join(learned.unseen)}: {why}")
         if learned.gate is not None:
             gate_table(learned.gate, ("base", "learned", "difference", "P(better)"))
     use = as_command("sciextract", "models", "use", place, "--project", project)

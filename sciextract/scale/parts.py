@@ -43,7 +43,7 @@ def quarantine(path: Path, problem: RecordProblem, key: ChunkKey) -> None:
     Raises:
         OutputError: The disk is full.
     """
-    why = {"reason": problem.message, "chunk": list(key), "digest": problem.digest}
+    why = {"reason": problem.message, "chunk": list(key)}
     # A record that was kept aside before carries its old reason.
     record = {name: value for name, value in problem.record.items() if name != _FIELD}
     line = f"{dump_line({**record, _FIELD: why})}\n".encode()

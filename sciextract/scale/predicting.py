@@ -115,7 +115,7 @@ class _OutcomeWriter:
 def quarantine(item: LazyItem, reason: str) -> RecordOutcome:
     """A record that cannot be predicted, and is kept aside."""
     message = f"{item.place}: {reason}"
-    problem = RecordProblem("quarantined", message, "", item.record(), item.digest().hex())
+    problem = RecordProblem("quarantined", message, "", item.record())
     return RecordOutcome(b"", RunCounts(quarantined=1), problem)
 
 

@@ -110,14 +110,12 @@ class RecordProblem:
         message: What is wrong, with the place.
         hint: The next step, empty when there is none.
         record: A quarantined record as input JSONL holds it, so that it can be tried again; empty for bad ones.
-        digest: Hex hash of a quarantined record; empty for bad ones.
     """
 
     kind: Literal["bad", "quarantined"]
     message: str
     hint: str = ""
     record: Mapping[str, Any] = field(default_factory=dict)
-    digest: str = ""
 
 
 class Listener:
