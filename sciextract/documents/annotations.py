@@ -315,7 +315,12 @@ class Annotations:
                 attribute for attribute in self.attributes if attribute.state in states
             ),
         )
-        return in_state.among({entity.id for entity in self.entities if entity.state in states})
+        left_out = {entity.id for entity in self.entities if entity.state not in states}
+        # What names an entity that is not there stays: writers count it.
+        named = {entity.id for entity in self.entities}
+        named.update(*((link.head, link.tail) for link in self.relations))
+        named.update(*(cluster.mentions for cluster in self.clusters))
+        return in_state.among(named - left_out)
 
     def among(self, kept: Container[str]) -> Annotations:
         """The items that need no other entities (ids); clusters are left with such mentions, perhaps with one or none."""

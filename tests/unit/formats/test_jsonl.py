@@ -266,7 +266,7 @@ def test_an_attribute_of_nothing(tmp_path: Path) -> None:
             "entities",
             0,
             {"alternatives": [["x"]]},
-            "alternatives[0] is 1; expected array of length 2",
+            "alternatives[0] is of length 1; expected array of length 2",
         ),
         ("links", 0, {"head": "E9"}, "links[0]: 'E9' found"),
         (
