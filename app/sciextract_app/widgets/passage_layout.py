@@ -69,7 +69,10 @@ class PassageLayout:
         """A line, its mentions by their place in the passage."""
         number, _ = self._paragraph_at(y)
         line = self.line_as_numbered(y)
-        index_of = dict(zip(self.paragraphs[number].numbers, self._touching[number], strict=True))
+        known, touching = self.paragraphs[number].numbers, self._touching[number]
+        if known == touching:  # as in a text just opened
+            return line
+        index_of = dict(zip(known, touching, strict=True))
         # Most atoms have no mention, and neighbours the same ones: to make each anew takes longer than to paint it.
         named = {
             numbers: tuple(index_of[m] for m in numbers)
