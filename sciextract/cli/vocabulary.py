@@ -71,7 +71,9 @@ def list_(as_json: JsonOption = False) -> None:
 
 
 @vocabulary.command()
-def find(name: _Name, words: str = argument("WORDS", "A mention."), as_json: JsonOption = False) -> None:  # fmt: skip
+def find(
+    name: _Name, words: str = argument("WORDS", "A mention."), as_json: JsonOption = False
+) -> None:
     """Show the candidates for a mention, the likeliest first.
 
     Example:

@@ -234,7 +234,10 @@ class _Moving:
             # Else what it was first is not in the new text.
             whole = len(there) == len(spans)
             original["fragments"] = edges_of(there if whole else fragments)
-        self._put(replace(row, fragments=fragments, was=json.dumps(original) if original else None), is_whole)  # fmt: skip
+        self._put(
+            replace(row, fragments=fragments, was=json.dumps(original) if original else None),
+            is_whole,
+        )
 
     def _move_relation(self, row: RelationRow) -> None:
         ends = [self._new.entity(mention) for mention in (row.head, row.tail)]

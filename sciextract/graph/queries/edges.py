@@ -80,7 +80,9 @@ _EDGE = f"""SELECT e.id, e.head, e.tail, l.name, {_SYMMETRIC},
     e.documents, e.mentions, e.score_mean, e.score_max
 FROM edge e JOIN label l ON l.id = e.label """
 _NODES = "(SELECT value FROM json_each(:nodes))"
-_GENERIC_END = f"SELECT 1 FROM node g WHERE g.id IN (e.head, e.tail) AND g.id NOT IN {_NODES} AND g.generic"  # fmt: skip
+_GENERIC_END = (
+    f"SELECT 1 FROM node g WHERE g.id IN (e.head, e.tail) AND g.id NOT IN {_NODES} AND g.generic"
+)
 _HEAD, _TAIL = f"e.head IN {_NODES}", f"e.tail IN {_NODES}"
 _ENDS = {
     "out": (_HEAD, f"{_TAIL} AND {_SYMMETRIC}"),
