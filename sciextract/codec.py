@@ -88,7 +88,8 @@ def convert(
 
     try:
         value = msgspec.convert(values, kind)
-    except msgspec.ValidationError as problem:
+    # A lone surrogate cannot stand in msgspec's message either.
+    except (msgspec.ValidationError, UnicodeEncodeError) as problem:
         words, _, place = str(problem).replace("`", "").partition(" - at ")
         raise _error(error, f"{path}: {_described(words, place, values)}", hint) from problem
     if closed:

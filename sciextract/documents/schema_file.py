@@ -119,7 +119,9 @@ def parse_schema(data: Mapping[str, Any], place: str) -> LabelSchema:
     Raises:
         SchemaError: A key is missing, unknown, of the wrong type or has a value that is not allowed.
     """
-    usual = {"title": data.get("name", ""), "version": "1", "coreference": False}
+    name = data.get("name")
+    title = name if isinstance(name, str) else ""  # what else it is, is said of the name
+    usual = {"title": title, "version": "1", "coreference": False}
     schema = convert(
         {**usual, **data}, LabelSchema, place, closed=True, error=SchemaError, hint=_HINT
     )

@@ -262,7 +262,8 @@ class DocumentState:
         for change in changes:
             row = self._rows[change.table].get(change.key)
             if change.after is None and row is not None:
-                self._remove(row)  # the log says itself what goes with it
+                # Alone: the log says itself what goes with it, or stands on something else from now on.
+                self._rows[row.TABLE].pop(row.key)
             elif change.after is not None:
                 values = to_values(row) if row is not None and change.before is not None else {}
                 self.put(from_values(change.table, values | change.after))

@@ -182,7 +182,8 @@ def turn(connection: sqlite3.Connection, event: Event, own: int, *, back: bool) 
     try:
         if event.kind == RENAME:
             old, new = params["old"], params["new"]
-            return _rename(connection, own, params["kind"], *((new, old) if back else (old, new)))
+            names = (new, old) if back else (old, new)
+            return _rename(connection, own, params["kind"], *names, back=back)
     except SchemaError as error:
         problem = f"{params['what']} cannot be turned around: {error.message}"
         raise UndoRefusedError(problem, error.hint) from None
@@ -242,7 +243,13 @@ def save_edit(
 
 
 def _rename(
-    connection: sqlite3.Connection, event_id: int, kind: Kind, old: str, new: str
+    connection: sqlite3.Connection,
+    event_id: int,
+    kind: Kind,
+    old: str,
+    new: str,
+    *,
+    back: bool = False,
 ) -> tuple[int, int]:
     """Rename a type inside the caller's transaction; gives how many documents and items had it."""
     schema = state_tables.label_schema(connection)
@@ -252,7 +259,7 @@ def _rename(
             f"{counted(count, 'item')} of the project are labelled {new} already",
             "add a type of that name instead, or give them another type first",
         )
-    state_tables.save_label_schema(connection, _with_name(schema, kind, old, new))
+    state_tables.save_label_schema(connection, _with_name(schema, kind, old, new, back=back))
     connection.execute("UPDATE tally SET label = ? WHERE kind = ? AND label = ?", (new, kind, old))
     _rename_covered(connection, event_id, kind, old, new)
     # By rows of the table, not document by document: a project may have a hundred thousand. They are read before any
@@ -302,9 +309,10 @@ def _rename_covered(
         )
 
 
-def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str) -> LabelSchema:
+def _with_name(schema: LabelSchema, kind: Kind, old: str, new: str, *, back: bool) -> LabelSchema:
     plain, types, place = find_type(schema, kind, old)
-    former = {*types[place].get("formerly", ()), old} - {new}
+    # A name that is taken back was none: the schema is the one that earlier changes of labels left.
+    former = {*types[place].get("formerly", ()), *(() if back else (old,))} - {new}
     types[place] |= {"label": new, "formerly": sorted(former)}
     retarget(plain, kind, old, [new])
     return parse_schema(plain, PLACE)

@@ -170,7 +170,7 @@ def test_sizes_change_while_a_person_works(start: Start, folder: Path) -> None:
     terminal.resize(80, 24)
     terminal.wait_for(FIRST)
     terminal.press("escape")
-    terminal.wait_for("Enter next")
+    terminal.wait_for("D done")
     terminal.press("F")
     terminal.wait_for(lambda: flagged(folder) == 1)
     assert decided(folder) == 0

@@ -262,6 +262,7 @@ def test_an_attribute_of_nothing(tmp_path: Path) -> None:
         ("entities", 0, {"label": None}, "entities[0]: Object missing required field label"),
         ("entities", 0, {"score": "high"}, "entities[0]: score is 'high'; expected float"),
         ("entities", 0, {"state": "maybe"}, "state: Invalid enum value 'maybe'"),
+        ("entities", 0, {"score": "\ud800"}, "surrogates not allowed"),
         (
             "entities",
             0,

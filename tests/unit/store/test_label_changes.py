@@ -94,6 +94,17 @@ def test_one_undo_takes_a_rename_back_and_redo_does_it_again(project: Project) -
     assert find_differing(project.connection) == []
 
 
+def test_undo_of_a_rename_leaves_earlier_changes_of_labels_to_be_undone(project: Project) -> None:
+    before = project.schema
+    add_type(project, "entity", "Alloy")
+    grown = project.schema
+    rename_type(project, "entity", "Method", "Way")
+    project.undo()
+    assert project.schema == grown
+    project.undo()
+    assert project.schema == before
+
+
 def test_models_that_know_the_old_name_predict_the_new_one(project: Project) -> None:
     filled(project)
     rename_type(project, "entity", "Method", "Way")

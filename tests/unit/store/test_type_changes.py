@@ -132,3 +132,16 @@ def test_attributes_follow_their_types(project: Project) -> None:
     [kept] = project.document_state(1).attributes
     assert (kept.target, kept.value) == ("e", "trial")
     assert find_differing(project.connection) == []
+
+
+def test_a_merge_is_done_again_with_what_was_said_of_its_mentions(project: Project) -> None:
+    filled(project)
+    project.actions.set_attribute(1, "t", "negated")
+    before = all_state(project)
+    merge_types(project, "entity", "Task", "Method")
+    merged = all_state(project)
+    project.undo()
+    assert all_state(project) == before
+    project.redo()
+    assert all_state(project) == merged
+    assert find_differing(project.connection) == []
