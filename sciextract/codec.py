@@ -19,6 +19,7 @@ _LONGEST = 60
 """Characters of a wrong value that a message shows."""
 _KINDS = {bool: "bool", int: "int", float: "float", str: "str", list: "array", dict: "object"}
 """How msgspec calls what JSON holds."""
+_MISSING = re.compile(r"Object missing required field (\S+)")
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
 
@@ -115,6 +116,7 @@ def _described(words: str, place: str, values: object) -> str:
     name = place.removeprefix("$").lstrip(".").replace("[...]", ".*") or "the whole"
     expected, got, kind = words.partition(", got ")
     if not got:  # such as "Object missing required field epochs"
+        words = _MISSING.sub(r"'\1' is missing", words)
         return f"{name}: {words}" if place.strip("$") else words
     found = [values]
     for key, number in _STEP.findall(place):
@@ -125,7 +127,9 @@ def _described(words: str, place: str, values: object) -> str:
         else:
             found = [value[key] for value in found if isinstance(value, dict) and key in value]
     wrong = [repr(value) for value in found if _KINDS.get(type(value), "null") == kind]
-    shown = wrong[0] if wrong else f"of length {kind}" if kind.isdigit() else kind
+    if kind.isdigit():  # a length
+        wrong = [repr(value) for value in found]
+    shown = wrong[0] if wrong else kind
     shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…"
     return f"{name} is {shown}; expected {expected.removeprefix('Expected ')}"
 

@@ -284,7 +284,7 @@ def test_events_without_end_are_refused(
         ('{"event": "run this"}', "'run this' found; expected start, step"),
         ("no JSON", "None found; expected"),
         ('{"event": "start", "epochs": "9", "device": "cpu"}', "epochs is '9'; expected int"),
-        (json.dumps({**STEP, "loss": {}}), "missing required field entity"),
+        (json.dumps({**STEP, "loss": {}}), "'entity' is missing"),
         (json.dumps(STEP).replace("0.5", "1e999"), "documents_per_second is inf"),
         ('{"event": "dev", "epoch": 1, "entity": 1e99}', "entity is 1e+99"),
     ],

@@ -90,7 +90,7 @@ def test_unknown_settings_name_the_known_ones() -> None:
 
 
 def test_a_recipe_without_encoder_is_refused() -> None:
-    with pytest.raises(UsageError, match="missing required field encoder"):
+    with pytest.raises(UsageError, match="'encoder' is missing"):
         config_from({"epochs": 3}, "recipe.toml")
 
 

@@ -52,7 +52,7 @@ def test_a_whole_number_is_a_float() -> None:
     [
         ({"name": 3}, "name is 3; expected str"),
         ({"name": "a", "rate": True}, "rate is True; expected float"),
-        ({"rate": 1.0}, "missing required field name"),
+        ({"rate": 1.0}, "'name' is missing"),
         ({"name": "a", "folds": {"b": {"numbers": [1, "2"]}}}, "numbers[1] is '2'; expected int"),
         ([], "the whole is []; expected object"),
     ],

@@ -76,7 +76,7 @@ def test_a_plan_that_extends_another_has_its_stages_first() -> None:
     ("text", "told"),
     [
         ("schema 7", "bad.toml: "),
-        ('dev = "x"', "field schema"),
+        ('dev = "x"', "'schema' is missing"),
         (HEAD + "[colour]\nred = 1", "unknown setting 'colour'"),
         (HEAD + "[stage]\nteacher = 1", "stage.* is 1; expected object"),
         (HEAD + '[stage.teacher]\nkind = "bake"', "stage.teacher: kind = 'bake' is unknown"),
@@ -91,7 +91,7 @@ def test_a_plan_that_extends_another_has_its_stages_first() -> None:
             HEAD + TEACHER + MODEL + 'quantise = { kind = "weights3" }',
             "kind: Invalid enum value 'weights3'",
         ),
-        (HEAD + '[stage.a]\nkind = "train"\nencoder = "small"', "field recipe"),
+        (HEAD + '[stage.a]\nkind = "train"\nencoder = "small"', "'recipe' is missing"),
         (
             HEAD + TEACHER.replace('"small"', '"large"'),
             "stage.teacher: 'large' is not made before, wanted is an encoder",

@@ -51,7 +51,7 @@ def test_the_packaged_plan_teaches_every_label_of_the_schema() -> None:
         ("colour = 3\n" + GOOD, "unknown setting 'colour'"),
         ('groups = "Gene"\n' + GOOD, "groups is 'Gene'; expected array"),
         ('groups = [["Gene"]]\n' + GOOD, "groups hold Gene"),
-        (GOOD + CONTINUED, "continued[0]: Object missing required field seeds"),
+        (GOOD + CONTINUED, "continued[0]: 'seeds' is missing"),
         (GOOD + CONTINUED + "seeds = []", "continued[0]: seeds is empty"),
         (GOOD + CONTINUED + "seeds = [1]\nrepeat = { b = 2 }", "continued[0]: repeat names 'b'"),
         (GOOD + CONTINUED + "seeds = [1]\nrepeat = { a = 0 }", "continued[0]: repeat.a = 0"),

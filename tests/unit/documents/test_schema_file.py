@@ -94,7 +94,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("old", "new", "message"),
         [
-            ('name = "mine"', "", "Object missing required field name"),
+            ('name = "mine"', "", "'name' is missing"),
             ('name = "mine"', 'name = ""', "key 'name' is ''; expected a word"),
             (
                 'name = "mine"',
@@ -103,7 +103,7 @@ class TestMistakes:
             ),
             ("coreference = true", 'coreference = "yes"', "coreference is 'yes'; expected bool"),
             ('version = "3"', "version = 3", "version is 3; expected str"),
-            ('label = "Alloy"', "", "entities[0]: Object missing required field label"),
+            ('label = "Alloy"', "", "entities[0]: 'label' is missing"),
             ('label = "Alloy"', 'label = "Alloy "', "'Alloy '; expected printable characters"),
             ('label = "Alloy"', 'label = "An\\tAlloy"', "expected printable characters"),
             ('name = "mine"', 'name = "my own"', "'my own'; expected a word without spaces"),
@@ -133,7 +133,7 @@ class TestMistakes:
                 '["*", "Aloy"]',
                 "unknown type 'Aloy'; choose from: Alloy, Property, *",
             ),
-            ('["*", "Alloy"]', '["Alloy"]', "pairs[1] is of length 1; expected array of length 2"),
+            ('["*", "Alloy"]', '["Alloy"]', "pairs[1] is ['Alloy']; expected array of length 2"),
             ('["*", "Alloy"]', '"Alloy"', "pairs[1] is 'Alloy'; expected array"),
             ("pairs", "symmetric = 1\npairs", "symmetric is 1; expected bool"),
             ("[[relations]]", "[relations]", "relations is {"),
@@ -154,7 +154,7 @@ class TestMistakes:
 
     @pytest.mark.parametrize("text", ["", "# nothing\n", 'name = "n"'])
     def test_empty_file(self, tmp_path: Path, text: str) -> None:
-        with pytest.raises(SchemaError, match="missing required field"):
+        with pytest.raises(SchemaError, match="is missing"):
             load_schema(schema_file(tmp_path, text))
 
     def test_no_entity_types(self, tmp_path: Path) -> None:
